@@ -21,6 +21,11 @@ ValueRange value_range(Element type, bool is_unsigned) {
     case Element::kI32:
     case Element::kI48:
     case Element::kBool:
+    case Element::kF16:
+    case Element::kBf16:
+    case Element::kF32:
+    case Element::kF8e4m3:
+    case Element::kF8e5m2:
       break;
   }
   return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};

@@ -3,6 +3,8 @@
 
 #include "hw/contract/error.h"
 #include "hw/engine/depthwise-inl.h"
+#include "hw/engine/float-inl.h"
+#include "hw/engine/float_sums-inl.h"
 #include "hw/engine/gemm-inl.h"
 #include "hw/engine/output-inl.h"
 #include "hw/engine/pool-inl.h"
@@ -12,7 +14,8 @@ namespace npu::engine::NPU_SIMD {
 namespace {
 
 constexpr Kernels make_kernels(const char* name) {
-  return {name, pack8, gemm8, gemm16, dot8, depthwise8, depthwise16, output32, output48, uops, pool_add, pool_finish};
+  return {name,     pack8,     gemm8,       gemm16,    dot8,        depthwise8,  depthwise16,     output32,    output48,
+          uops,     pool_add,  pool_finish, to_floats, from_floats, join_floats, gemm_float, depthwise_float, output_float};
 }
 
 }  // namespace

@@ -79,6 +79,20 @@ struct PoolFinish {
   int32_t zero_point = 0;
 };
 
+// How floating-point values become one. max and min are those of the contract's fmax and fmin.
+struct FloatJoin {
+  enum class Op : uint8_t { kSum, kProduct, kMax, kMin };
+  Op op = Op::kSum;
+  bool ignore_nan = false;
+};
+
+// The output stage of floating point: bias, limits, rounding to `type`.
+struct FloatOutput {
+  contract::Element type = contract::Element::kF32;
+  const float* bias = nullptr;  // an entry a channel
+  float clamp_min = 0, clamp_max = 0;
+};
+
 struct Kernels {
   const char* name;
 
@@ -116,6 +130,22 @@ struct Kernels {
   void (*pool_add)(contract::Element type, bool average, const uint8_t* const* src, size_t taps, size_t channels,
                    int32_t* acc);
   void (*pool_finish)(const PoolFinish& finish, const int32_t* acc, size_t channels, uint8_t* dst);
+
+  // Elements of a floating-point type to FP32, and FP32 rounded to it.
+  void (*to_floats)(contract::Element type, const uint8_t* from, size_t count, float* to);
+  void (*from_floats)(contract::Element type, const float* from, size_t count, uint8_t* to);
+  // acc[i] = acc[i] joined with values[i], in ascending order: values may be acc's own, further behind.
+  void (*join_floats)(const FloatJoin& join, float* acc, const float* values, size_t count);
+
+  // acc[r * kPanel + c] += for each cycle the sum of a[r][k] * panel[k][c] over its k, in pairs of neighbours, for rows
+  // of `a_stride` elements. `cycles[i]` is the number of elements that cycle i takes, from where the last one ended on.
+  void (*gemm_float)(const float* a, size_t a_stride, size_t rows, const float* panel, std::span<const uint32_t> cycles,
+                     float* acc);
+  // acc[c] += the same of src[t][c] * weights[t][c]; a null src makes +0.
+  void (*depthwise_float)(const float* const* src, const float* const* weights, std::span<const uint32_t> cycles,
+                          size_t channels, float* acc);
+  // Channels first .. first + count of a pixel; acc[0] is that of channel `first`, and so is dst.
+  void (*output_float)(const FloatOutput& stage, const float* acc, size_t first, size_t count, uint8_t* dst);
 };
 
 // Every set that this machine can run, best first; the last one is plain C++.

@@ -6,9 +6,11 @@
 #include <variant>
 #include <vector>
 
+#include "hw/contract/elements.h"
 #include "hw/engine/box.h"
 #include "hw/engine/channel_params.h"
 #include "hw/engine/mxu_depthwise.h"
+#include "hw/engine/mxu_float.h"
 #include "hw/engine/mxu_patches.h"
 #include "hw/engine/mxu_tile.h"
 #include "hw/engine/mxu_weights.h"
@@ -31,7 +33,8 @@ constexpr size_t kPanelsAtOnce = 2;
 
 class MxuModel final : public Engine {
  public:
-  MxuModel(const contract::Capabilities& caps, const Kernels& kernels) : caps_(caps), kernels_(kernels) {}
+  MxuModel(const contract::Capabilities& caps, const Kernels& kernels)
+      : caps_(caps), kernels_(kernels), floats_(caps_, kernels) {}
 
   TileResult run(const Tile& any, MemoryView& memory, bool timed) override {
     TileResult result = start(any, memory, timed);
@@ -54,6 +57,7 @@ class MxuModel final : public Engine {
   void finish() override {
     const MxuTile& tile = *tile_;
     params_.load({at_.params, tile.params_box().run}, tile.command.out_c, tile.command.rescale);
+    if (contract::is_float(tile.command.src_type)) return floats_.run(tile, at_, params_);
     prepare_stage(tile);
     if (tile.command.mode == MxuMode::kDepthwise) {
       run_depthwise(tile);
@@ -282,6 +286,7 @@ class MxuModel final : public Engine {
   std::vector<int32_t> bias32_;
   PackedWeights packed_;
   DepthwiseWindows depthwise_;
+  FloatTiles floats_;
   std::vector<uint8_t*> rows_;                 // where the pixels of the block at hand go
   std::vector<const uint8_t*> residual_rows_;  // what is added to them, where the tile adds anything
   std::vector<int64_t> row_offset_;            // empty, or what each of them adds

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "hw/contract/elements.h"
+
 namespace npu::engine {
 
 namespace {
@@ -13,7 +15,16 @@ using contract::MxuCommand;
 using contract::MxuMode;
 using contract::Rescale;
 
+// Two of one format into FP32, and what that is rounded to.
+bool floats_fit(const MxuCommand& command) {
+  const bool result = command.dst_type == Element::kF16 || command.dst_type == Element::kBf16 ||
+                      command.dst_type == Element::kF32;
+  return command.weight_type == command.src_type && result && command.rescale == Rescale::kFloating &&
+         !command.output_unsigned;
+}
+
 bool types_fit(const MxuCommand& command) {
+  if (contract::is_float(command.src_type)) return floats_fit(command);
   const bool narrow = command.src_type == Element::kI8 && command.weight_type == Element::kI8;
   const Element wide_weights = command.mode == MxuMode::kMatmul ? Element::kI16 : Element::kI8;
   const bool wide = command.src_type == Element::kI16 && command.weight_type == wide_weights;
@@ -28,6 +39,8 @@ bool types_fit(const MxuCommand& command) {
       return !wide && (dst_signed_or_not || command.dst_type == Element::kI32);
     case Rescale::kSingle16:
       return dst_signed_or_not || command.dst_type == Element::kI32;
+    case Rescale::kFloating:
+      return false;
   }
   return false;
 }

@@ -132,6 +132,11 @@ inline void output_any(const OutputStage& stage, const OutputBlock<Accumulator>&
       return output_scaled<int32_t>(stage, block);
     case contract::Element::kI48:
     case contract::Element::kBool:
+    case contract::Element::kF16:
+    case contract::Element::kBf16:
+    case contract::Element::kF32:
+    case contract::Element::kF8e4m3:
+    case contract::Element::kF8e5m2:
       break;  // MxuTile::make
   }
   panic(__FILE__, __LINE__, "an output stage of a type that none has");

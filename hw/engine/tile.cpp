@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/engine/tile.h"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
+#include "hw/contract/elements.h"
 #include "hw/contract/overloaded.h"
 #include "hw/contract/queues.h"
+#include "hw/contract/uop_fields.h"
+#include "hw/timing/mxu_cycles.h"
 #include "hw/timing/vpu_cycles.h"
 
 namespace npu::engine {
@@ -53,18 +57,37 @@ bool can_run_mxu(const contract::Capabilities& caps, const MxuTile& tile) {
   const contract::MxuCommand& command = tile.issued;
   const bool wide = command.src_type == contract::Element::kI16;  // only then may weights be
   if ((wide && caps.mxu_int16 == 0) || (tile.adds() && caps.mxu_residual == 0)) return false;
+  if (contract::is_float(command.src_type) && timing::mxu_float_cycles(command.src_type, caps) == 0) return false;
   if (command.side_by_side_log2 == 0) return true;
   const uint64_t pixels = uint64_t{1} << command.side_by_side_log2;
   return pixels <= caps.mxu_split && command.out_c * pixels == caps.mxu_cols;
 }
 
+bool has_floats(const EwiseTile& tile) {
+  return std::ranges::any_of(tile.command.operands, contract::is_float, &contract::Operand::type) ||
+         std::ranges::any_of(tile.command.uops, [](const contract::Uop& uop) { return uop_info(uop.op).floats; });
+}
+template <typename Other>
+bool has_floats(const Other& tile) {
+  return contract::is_float(tile.command.type);
+}
+
+bool can_run_vpu(const contract::Capabilities& caps, const EwiseTile& tile) {
+  return tile.command.register_count <= caps.vpu_registers &&
+         timing::table_rows_of(tile.command, caps) <= timing::table_rows(caps);
+}
+bool can_run_vpu(const contract::Capabilities&, const auto&) { return true; }
+
 }  // namespace
 
 bool can_run(const contract::Capabilities& caps, const Tile& tile) {
-  if (const auto* mxu = std::get_if<MxuTile>(&tile)) return can_run_mxu(caps, *mxu);
-  const auto* ewise = std::get_if<EwiseTile>(&tile);
-  return ewise == nullptr || (ewise->command.register_count <= caps.vpu_registers &&
-                              timing::table_rows_of(ewise->command, caps) <= timing::table_rows(caps));
+  return std::visit(Overloaded{
+                        [&](const MxuTile& mxu) { return can_run_mxu(caps, mxu); },
+                        [&](const auto& vpu) {
+                          return can_run_vpu(caps, vpu) && (caps.vpu_float != 0 || !has_floats(vpu));
+                        },
+                    },
+                    tile);
 }
 
 ErrorCode parse_tile(std::span<const uint32_t> words, Tile& tile) {

@@ -40,6 +40,12 @@ inline void with_wrap(Element type, F f) {
       return f([](uint64_t v) { return wrap48(static_cast<int64_t>(v)); }, uint64_t{0xffffffffffff});
     case Element::kBool:
       return f([](uint64_t v) { return static_cast<int64_t>(v != 0); }, uint64_t{0x1});
+    case Element::kF16:
+    case Element::kBf16:
+    case Element::kF32:
+    case Element::kF8e4m3:
+    case Element::kF8e5m2:
+      return;  // no micro-operation keeps to them
   }
 }
 
@@ -53,6 +59,17 @@ inline void load_rows(const UopBlock& block, const UopStream& from, int64_t* dst
       for (size_t c = 0; c < block.cols; ++c) dst[c] = load_at<T>(row + static_cast<int64_t>(c) * from.col_stride, 0);
     }
   }
+}
+
+// A register's FP32 pattern.
+inline uint32_t float_of(int64_t value) { return static_cast<uint32_t>(value); }
+inline int64_t float_value(uint32_t bits) { return static_cast<int32_t>(bits); }
+
+inline void load_floats(const UopBlock& block, const UopStream& from, int64_t* dst) {
+  with_format(from.type, [&](auto format) {
+    load_rows<typename decltype(format)::Bits>(block, from, dst);
+    map1(dst, dst, block.rows * block.cols, [](int64_t v) { return float_value(decltype(format)::widen(float_of(v))); });
+  });
 }
 
 inline void load(const UopBlock& block, const Uop& uop, int64_t* dst) {
@@ -70,6 +87,12 @@ inline void load(const UopBlock& block, const Uop& uop, int64_t* dst) {
     case Element::kBool:
       load_rows<uint8_t>(block, from, dst);
       return map1(dst, dst, block.rows * block.cols, [](int64_t v) { return static_cast<int64_t>(v != 0); });
+    case Element::kF16:
+    case Element::kBf16:
+    case Element::kF32:
+    case Element::kF8e4m3:
+    case Element::kF8e5m2:
+      return load_floats(block, from, dst);
   }
 }
 
@@ -88,6 +111,14 @@ inline void store_rows(const UopBlock& block, const UopStream& to, const int64_t
   }
 }
 
+inline void store_floats(const UopBlock& block, const UopStream& to, const int64_t* src) {
+  int64_t patterns[kBlockElements];
+  with_format(to.type, [&](auto format) {
+    map1(patterns, src, block.rows * block.cols, [](int64_t v) -> int64_t { return decltype(format)::narrow(float_of(v)); });
+    store_rows<typename decltype(format)::Bits>(block, to, patterns);
+  });
+}
+
 inline void store(const UopBlock& block, const Uop& uop, const int64_t* src) {
   const UopStream& to = block.streams[uop.b];
   switch (to.type) {
@@ -100,6 +131,12 @@ inline void store(const UopBlock& block, const Uop& uop, const int64_t* src) {
       return store_rows<int32_t>(block, to, src);
     case Element::kI48:
       return store_rows<int64_t>(block, to, src);
+    case Element::kF16:
+    case Element::kBf16:
+    case Element::kF32:
+    case Element::kF8e4m3:
+    case Element::kF8e5m2:
+      return store_floats(block, to, src);
   }
 }
 
@@ -160,6 +197,149 @@ inline int64_t divide(int64_t a, int64_t b) {
 
 inline int64_t multiply(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+// Calls f with a function that rounds an FP32 pattern to the format, and makes it a register's value.
+template <class F>
+inline void with_rounding(int64_t type, F f) {
+  with_format(static_cast<Element>(type), [&](auto format) {
+    f([](uint32_t bits) { return float_value(decltype(format)::widen(decltype(format)::narrow(one_nan(bits)))); });
+  });
+}
+
+// dst = op(a, b) in FP32, then rounded to the format `type`.
+template <class Op>
+inline void float_map2(int64_t type, int64_t* dst, const int64_t* a, const int64_t* b, size_t n, Op op) {
+  with_rounding(type, [&](auto rounded) {
+    map2(dst, a, b, n,
+         [=](int64_t x, int64_t y) { return rounded(as_bits(op(as_float(float_of(x)), as_float(float_of(y))))); });
+  });
+}
+
+template <class Op>
+inline void compare_floats(int64_t* dst, const int64_t* a, const int64_t* b, size_t n, Op op) {
+  map2(dst, a, b, n, [=](int64_t x, int64_t y) -> int64_t { return op(as_float(float_of(x)), as_float(float_of(y))); });
+}
+
+inline void multiply_add(int64_t* dst, const int64_t* a, const int64_t* b, const int64_t* c, size_t n) {
+  NPU_INDEPENDENT
+  for (size_t i = 0; i < n; ++i) {
+    const float sum = __builtin_fmaf(as_float(float_of(a[i])), as_float(float_of(b[i])), as_float(float_of(c[i])));
+    dst[i] = float_value(one_nan(as_bits(sum)));
+  }
+}
+
+inline int64_t whole_number(int64_t value, int64_t mode) {
+  const float from = as_float(float_of(value));
+  const float to = mode == 0 ? __builtin_floorf(from) : mode == 1 ? __builtin_ceilf(from) : __builtin_rintf(from);
+  return float_value(one_nan(as_bits(to)));
+}
+
+// An integer in FP32 with its last bit set where any bit below the upper 24 is: so the format, which has fewer bits,
+// rounds as if it saw all of them.
+inline uint32_t odd_float(int64_t value) {
+  const int64_t number = static_cast<int32_t>(static_cast<uint32_t>(value));
+  const uint64_t magnitude = static_cast<uint64_t>(number < 0 ? -number : number);
+  const uint64_t odd = (magnitude & ~uint64_t{0xff}) | static_cast<uint64_t>((magnitude & 0xff) != 0) << 8;
+  const auto kept = static_cast<float>(static_cast<int64_t>(magnitude < (1u << 24) ? magnitude : odd));
+  return as_bits(number < 0 ? -kept : kept);
+}
+
+inline void int_to_float(int64_t type, int64_t* dst, const int64_t* a, size_t n) {
+  if (static_cast<Element>(type) == Element::kF32) {
+    return map1(dst, a, n, [](int64_t x) {
+      return float_value(as_bits(static_cast<float>(static_cast<int32_t>(static_cast<uint32_t>(x)))));
+    });
+  }
+  with_rounding(type, [&](auto rounded) { map1(dst, a, n, [=](int64_t x) { return rounded(odd_float(x)); }); });
+}
+
+inline int64_t float_to_int(int64_t value, double low, double high) {
+  const double whole = __builtin_rint(static_cast<double>(as_float(float_of(value))));
+  const double raised = whole < low ? low : whole;
+  const double clipped = raised > high ? high : raised;
+  return is_nan(float_of(value)) ? 0 : static_cast<int64_t>(clipped);
+}
+
+// 2^exponent as double.
+inline double power_of_two(int64_t exponent) {
+  return __builtin_bit_cast(double, static_cast<uint64_t>(exponent + 1023) << 52);
+}
+
+// Doubles hold a * 2^b, but where it is beyond FP32 anyway.
+inline int64_t scale_float(int64_t value, int64_t by) {
+  constexpr int64_t kMost = 512;
+  const int64_t b = static_cast<int32_t>(static_cast<uint32_t>(by));
+  const int64_t exponent = b < -kMost ? -kMost : b > kMost ? kMost : b;
+  const double scaled = static_cast<double>(as_float(float_of(value))) * power_of_two(exponent);
+  return float_value(one_nan(as_bits(static_cast<float>(scaled))));
+}
+
+inline int64_t exponent_of(int64_t value) {
+  constexpr int64_t kZero = -256, kNoNumber = 128;
+  const uint32_t magnitude = float_of(value) & ~kFloatSign;
+  const auto bits = __builtin_bit_cast(uint64_t, static_cast<double>(as_float(magnitude)));
+  const int64_t exponent = static_cast<int64_t>(bits >> 52) - 1023;
+  return magnitude == 0 ? kZero : magnitude >= kFloatInfinity ? kNoNumber : exponent;
+}
+
+void run_float_uop(const UopBlock& block, const Uop& uop) {
+  const size_t n = block.rows * block.cols;
+  int64_t* dst = block.registers + uop.dst * kBlockElements;
+  const int64_t* a = block.registers + uop.a * kBlockElements;
+  const int64_t* b = block.registers + uop.b * kBlockElements;
+  const int64_t imm0 = uop.imm0, imm1 = uop.imm1;
+  switch (uop.op) {
+    case UopCode::kFadd:
+      return float_map2(imm0, dst, a, b, n, [](float x, float y) { return x + y; });
+    case UopCode::kFsub:
+      return float_map2(imm0, dst, a, b, n, [](float x, float y) { return x - y; });
+    case UopCode::kFmul:
+      return float_map2(imm0, dst, a, b, n, [](float x, float y) { return x * y; });
+    case UopCode::kFma:
+      return multiply_add(dst, a, b, block.registers + static_cast<size_t>(imm0) * kBlockElements, n);
+    case UopCode::kFmax:
+      return map2(dst, a, b, n, [=](int64_t x, int64_t y) {
+        return float_value(better_float<true>(float_of(x), float_of(y), imm0 != 0));
+      });
+    case UopCode::kFmin:
+      return map2(dst, a, b, n, [=](int64_t x, int64_t y) {
+        return float_value(better_float<false>(float_of(x), float_of(y), imm0 != 0));
+      });
+    case UopCode::kFclamp:
+      return map1(dst, a, n, [=, ignore = uop.b != 0](int64_t x) {
+        return float_value(clamp_float(float_of(x), float_of(imm0), float_of(imm1), ignore));
+      });
+    case UopCode::kFabs:
+      return map1(dst, a, n, [](int64_t x) { return float_value(float_of(x) & ~kFloatSign); });
+    case UopCode::kFneg:
+      return map1(dst, a, n, [](int64_t x) { return float_value(float_of(x) ^ kFloatSign); });
+    case UopCode::kFeq:
+      return compare_floats(dst, a, b, n, [](float x, float y) { return x == y; });
+    case UopCode::kFgt:
+      return compare_floats(dst, a, b, n, [](float x, float y) { return x > y; });
+    case UopCode::kFge:
+      return compare_floats(dst, a, b, n, [](float x, float y) { return x >= y; });
+    case UopCode::kFround:
+      return map1(dst, a, n, [=](int64_t x) { return whole_number(x, imm0); });
+    case UopCode::kFcast:
+      return with_rounding(imm0, [&](auto rounded) {
+        map1(dst, a, n, [=](int64_t x) { return rounded(float_of(x)); });
+      });
+    case UopCode::kIntToFloat:
+      return int_to_float(imm0, dst, a, n);
+    case UopCode::kFloatToInt: {
+      const int bits = static_cast<int>(8 * element_bytes(static_cast<Element>(imm0)));
+      const double limit = power_of_two(bits - 1);
+      return map1(dst, a, n, [=](int64_t x) { return float_to_int(x, -limit, limit - 1); });
+    }
+    case UopCode::kFscale:
+      return map2(dst, a, b, n, [](int64_t x, int64_t y) { return scale_float(x, y); });
+    case UopCode::kFexponent:
+      return map1(dst, a, n, [](int64_t x) { return exponent_of(x); });
+    default:
+      panic(__FILE__, __LINE__, "a micro-operation of floats that is none");
+  }
 }
 
 void run_uop(const UopBlock& block, size_t index) {
@@ -264,6 +444,25 @@ void run_uop(const UopBlock& block, size_t index) {
                        [&](auto wrap, uint64_t) { map1(dst, a, n, [=](int64_t x) { return wrap(U(x)); }); });
     case UopCode::kIntdiv:
       return map2(dst, a, b, n, [](int64_t x, int64_t y) { return divide(x, y); });
+    case UopCode::kFadd:
+    case UopCode::kFsub:
+    case UopCode::kFmul:
+    case UopCode::kFma:
+    case UopCode::kFmax:
+    case UopCode::kFmin:
+    case UopCode::kFclamp:
+    case UopCode::kFabs:
+    case UopCode::kFneg:
+    case UopCode::kFeq:
+    case UopCode::kFgt:
+    case UopCode::kFge:
+    case UopCode::kFround:
+    case UopCode::kFcast:
+    case UopCode::kIntToFloat:
+    case UopCode::kFloatToInt:
+    case UopCode::kFscale:
+    case UopCode::kFexponent:
+      return run_float_uop(block, uop);
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 class VpuModel final : public Engine {
  public:
   VpuModel(const contract::Capabilities& caps, const Kernels& kernels)
-      : caps_(caps), ewise_(caps_, kernels), pool_(caps_, kernels), reduce_(caps_) {}
+      : caps_(caps), ewise_(caps_, kernels), pool_(caps_, kernels), reduce_(caps_, kernels) {}
 
   TileResult run(const Tile& any, MemoryView& memory, bool timed) override {
     return std::visit(Overloaded{

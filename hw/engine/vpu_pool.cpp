@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 
+#include "hw/contract/elements.h"
 #include "hw/engine/box.h"
 #include "hw/engine/channel_params.h"
 #include "hw/engine/engine.h"
@@ -37,7 +39,9 @@ ErrorCode PoolTile::make(const VpuPoolCommand& issued, PoolTile& tile) {
   tile = {};
   VpuPoolCommand& command = tile.command;
   command = issued;
-  if (!known(command.mode) || (command.type != Element::kI8 && command.type != Element::kI16)) {
+  const bool floats = contract::is_float(command.type) && element_bytes(command.type) > 1;
+  if (!known(command.mode) || (command.type != Element::kI8 && command.type != Element::kI16 && !floats) ||
+      (command.ignore_nan != 0 && (!floats || command.mode != PoolMode::kMax))) {
     return ErrorCode::kFaultBadCommand;
   }
   uint64_t work = 1;
@@ -82,30 +86,59 @@ Box PoolTile::params_box() const {
   return box;
 }
 
-void PoolRunner::pool_pixel(const PoolTile& tile, int64_t out_y, int64_t out_x) {
+PoolRunner::Window PoolRunner::window_of(const PoolTile& tile, int64_t out_y, int64_t out_x) {
+  const VpuPoolCommand& command = tile.command;
+  const int64_t y = out_y * command.stride_y - command.pad_top, x = out_x * command.stride_x - command.pad_left;
+  return {{std::max(y, tile.rows.begin), std::min(y + command.kernel_h, tile.rows.end)},
+          {std::max(x, tile.cols.begin), std::min(x + command.kernel_w, tile.cols.end)}};
+}
+
+template <class Visit>
+uint32_t PoolRunner::for_each_tap(const PoolTile& tile, const Window& window, Visit visit) const {
+  uint32_t count = 0;
+  for (int64_t y = window.rows.begin; y < window.rows.end; ++y) {
+    for (int64_t x = window.cols.begin; x < window.cols.end; ++x, ++count) {
+      visit(at_.src + (y - tile.rows.begin) * tile.command.src_row_stride +
+            (x - tile.cols.begin) * tile.command.src_pixel_stride);
+    }
+  }
+  return count;
+}
+
+void PoolRunner::pool_floats(const PoolTile& tile, const Window& window, uint8_t* dst) {
   const VpuPoolCommand& command = tile.command;
   const bool average = command.mode == PoolMode::kAvg;
-  const int64_t y0 = out_y * command.stride_y - command.pad_top;
-  const int64_t x0 = out_x * command.stride_x - command.pad_left;
-  const int64_t y_begin = std::max(y0, tile.rows.begin), y_end = std::min(y0 + command.kernel_h, tile.rows.end);
-  const int64_t x_begin = std::max(x0, tile.cols.begin), x_end = std::min(x0 + command.kernel_w, tile.cols.end);
+  const FloatJoin join{average ? FloatJoin::Op::kSum : FloatJoin::Op::kMax, command.ignore_nan != 0};
+  float* acc = acc_bytes_.get<float>(uint64_t{2} * command.channels);
+  float* values = acc + command.channels;
+  std::fill(acc, acc + command.channels, average ? 0.0F : -std::numeric_limits<float>::infinity());
+  bool first = !average;  // of the largest ones the first stands for itself
+  const uint32_t count = for_each_tap(tile, window, [&](const uint8_t* tap) {
+    kernels_.to_floats(command.type, tap, command.channels, first ? acc : values);
+    if (!first) kernels_.join_floats(join, acc, values, command.channels);
+    first = false;
+  });
+  if (average && count > 0) {
+    std::fill(values, values + command.channels, 1.0F / static_cast<float>(count));
+    kernels_.join_floats({FloatJoin::Op::kProduct, false}, acc, values, command.channels);
+  }
+  kernels_.from_floats(command.type, acc, command.channels, dst);
+}
 
+void PoolRunner::pool_integers(const PoolTile& tile, const Window& window, uint8_t* dst) {
+  const VpuPoolCommand& command = tile.command;
+  const bool average = command.mode == PoolMode::kAvg;
   const ValueRange range = value_range(command.type, false);
   int32_t* acc = acc_bytes_.get<int32_t>(command.channels);
   std::fill(acc, acc + command.channels, average ? 0 : range.low);
   std::array<const uint8_t*, kMaxTaps> taps;
   size_t used = 0;
-  uint32_t count = 0;
-  for (int64_t y = y_begin; y < y_end; ++y) {
-    for (int64_t x = x_begin; x < x_end; ++x, ++count) {
-      taps[used] =
-          at_.src + (y - tile.rows.begin) * command.src_row_stride + (x - tile.cols.begin) * command.src_pixel_stride;
-      if (++used == kMaxTaps) {
-        kernels_.pool_add(command.type, average, taps.data(), used, command.channels, acc);
-        used = 0;
-      }
-    }
-  }
+  const uint32_t count = for_each_tap(tile, window, [&](const uint8_t* tap) {
+    taps[used] = tap;
+    if (++used < kMaxTaps) return;
+    kernels_.pool_add(command.type, average, taps.data(), used, command.channels, acc);
+    used = 0;
+  });
   if (used > 0) kernels_.pool_add(command.type, average, taps.data(), used, command.channels, acc);
 
   PoolFinish finish;
@@ -114,8 +147,7 @@ void PoolRunner::pool_pixel(const PoolTile& tile, int64_t out_y, int64_t out_x) 
   finish.offset = static_cast<int32_t>(count * static_cast<uint32_t>(header_.input_zp));
   finish.zero_point = header_.output_zp;
   if (count > 0) set_reciprocal(finish, count);
-  kernels_.pool_finish(finish, acc, command.channels,
-                       at_.dst + out_y * command.dst_row_stride + out_x * command.dst_pixel_stride);
+  kernels_.pool_finish(finish, acc, command.channels, dst);
 }
 
 std::vector<PortSweep> PoolTile::sweeps(const contract::Capabilities& caps) const {
@@ -167,8 +199,13 @@ TileResult PoolRunner::run(const PoolTile& tile, MemoryView& memory, bool timed)
   if (result.error != ErrorCode::kOk) return result;
   header_ = at_.params == nullptr ? contract::ParameterHeader{} : contract::ParameterHeader::load(at_.params);
 
+  const bool floats = contract::is_float(tile.command.type);
   for (int64_t y = 0; y < tile.command.out_h; ++y) {
-    for (int64_t x = 0; x < tile.command.out_w; ++x) pool_pixel(tile, y, x);
+    for (int64_t x = 0; x < tile.command.out_w; ++x) {
+      const Window window = window_of(tile, y, x);
+      uint8_t* dst = at_.dst + y * tile.command.dst_row_stride + x * tile.command.dst_pixel_stride;
+      floats ? pool_floats(tile, window, dst) : pool_integers(tile, window, dst);
+    }
   }
   if (timed) result.set_time(timing::vpu_cycles(tile.command, caps_), tile_ports(tile, caps_));
   return result;

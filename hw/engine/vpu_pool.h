@@ -16,7 +16,16 @@ class PoolRunner {
   [[nodiscard]] TileResult run(const PoolTile& tile, MemoryView& memory, bool timed);
 
  private:
-  void pool_pixel(const PoolTile& tile, int64_t out_y, int64_t out_x);
+  // Rows and columns of the input that count.
+  struct Window {
+    Range rows, cols;
+  };
+  static Window window_of(const PoolTile& tile, int64_t out_y, int64_t out_x);
+  // Calls visit(first channel) for each position, row by row; returns their number.
+  template <class Visit>
+  uint32_t for_each_tap(const PoolTile& tile, const Window& window, Visit visit) const;
+  void pool_integers(const PoolTile& tile, const Window& window, uint8_t* dst);
+  void pool_floats(const PoolTile& tile, const Window& window, uint8_t* dst);
 
   const contract::Capabilities& caps_;
   const Kernels& kernels_;

@@ -16,8 +16,8 @@ namespace npu::engine {
 
 struct PoolOperands;
 
-// One validated pooling command, int8 or int16. Elements outside the input box do not count; a window without any gives
-// the smallest value (max) or the output zero point (average).
+// One validated pooling command of int8, int16, f16, bf16 or f32. Elements outside the input box do not count; a window
+// without any gives the smallest value, minus infinity of floating point (max), or the output zero point, +0 (average).
 struct PoolTile {
   using Operands = PoolOperands;
 

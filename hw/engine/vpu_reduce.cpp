@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "hw/contract/elements.h"
 #include "hw/contract/error.h"
 #include "hw/engine/engine.h"
 #include "hw/timing/vpu_cycles.h"
@@ -21,14 +22,19 @@ constexpr uint64_t kMaxTileReductions = uint64_t{1} << 32;
 
 bool types_fit(const VpuReduceCommand& command) {
   const bool number = command.type == Element::kI8 || command.type == Element::kI16 || command.type == Element::kI32;
+  const bool floats = contract::is_float(command.type), computes = floats && element_bytes(command.type) > 1;
+  const bool compares =
+      command.op == ReduceOp::kMax || command.op == ReduceOp::kMin || command.op == ReduceOp::kArgmax;
+  if (command.ignore_nan && !(floats && compares)) return false;
   switch (command.op) {
     case ReduceOp::kSum:
     case ReduceOp::kProduct:
-      return command.type == Element::kI32;
+      return command.type == Element::kI32 || computes;
     case ReduceOp::kMax:
     case ReduceOp::kMin:
+      return number || computes;
     case ReduceOp::kArgmax:
-      return number;
+      return number || floats;
     case ReduceOp::kAll:
     case ReduceOp::kAny:
       return command.type == Element::kBool;
@@ -111,7 +117,12 @@ void reduce_row(const uint8_t* src, const VpuReduceCommand& command, int32_t* be
     case Element::kBool:
       return fold_any_op<Truth>(src, command, best);
     case Element::kI48:
-      break;  // types_fit
+    case Element::kF16:
+    case Element::kBf16:
+    case Element::kF32:
+    case Element::kF8e4m3:
+    case Element::kF8e5m2:
+      break;  // types_fit, FloatReducer
   }
   panic(__FILE__, __LINE__, "a reduction of a type that none has");
 }
@@ -189,12 +200,16 @@ TileResult ReduceRunner::run(const ReduceTile& tile, MemoryView& memory, bool ti
   if (result.error != ErrorCode::kOk) return result;
 
   const VpuReduceCommand& command = tile.command;
-  best_.resize(command.inner);
-  index_.resize(command.inner);
-  for (int64_t o = 0; o < command.outer; ++o) {
-    reduce_row(at.src + o * command.src_outer_stride, command, best_.data(), index_.data());
-    const std::vector<int32_t>& values = command.op == ReduceOp::kArgmax ? index_ : best_;
-    store_row(at.dst + o * command.dst_outer_stride, values.data(), command.inner, tile.dst_bytes);
+  if (contract::is_float(command.type)) {
+    floats_.run(command, at.src, at.dst);
+  } else {
+    best_.resize(command.inner);
+    index_.resize(command.inner);
+    for (int64_t o = 0; o < command.outer; ++o) {
+      reduce_row(at.src + o * command.src_outer_stride, command, best_.data(), index_.data());
+      const std::vector<int32_t>& values = command.op == ReduceOp::kArgmax ? index_ : best_;
+      store_row(at.dst + o * command.dst_outer_stride, values.data(), command.inner, tile.dst_bytes);
+    }
   }
   if (timed) result.set_time(timing::vpu_cycles(command, caps_), tile_ports(tile, caps_));
   return result;

@@ -15,8 +15,8 @@ namespace npu::engine {
 
 struct ReduceOperands;
 
-// One validated reduction. Types: sum and product i32 (wrapping); max and min i8, i16, i32; all and any bool; argmax
-// i8, i16, i32 to i32.
+// One validated reduction. Types: sum and product i32 (wrapping), max and min i8, i16, i32, all of them f16, bf16, f32;
+// all and any bool; argmax i8, i16, i32 and floating point of any format, to i32.
 struct ReduceTile {
   using Operands = ReduceOperands;
 

@@ -32,7 +32,12 @@ set(NPU_CAPABILITIES
     vpu_table_pairs
     vpu_shared_pass
     dma_read_ahead
-    mxu_split)
+    mxu_split
+    mxu_fp8_cycles
+    mxu_fp16_cycles
+    mxu_bf16_cycles
+    mxu_fp32_cycles
+    vpu_float)
 set(NPU_CAPABILITY_clock_mhz 10 4000 OFF)
 set(NPU_CAPABILITY_cpu_clock_mhz 10 4000 OFF)
 set(NPU_CAPABILITY_mxu_cols 4 256 ON)
@@ -63,3 +68,8 @@ set(NPU_CAPABILITY_vpu_table_pairs 0 1 OFF 0)
 set(NPU_CAPABILITY_vpu_shared_pass 0 1 OFF 0)
 set(NPU_CAPABILITY_dma_read_ahead 0 1 OFF 0)
 set(NPU_CAPABILITY_mxu_split 1 8 ON 1)
+set(NPU_CAPABILITY_mxu_fp8_cycles 0 64 OFF 0)
+set(NPU_CAPABILITY_mxu_fp16_cycles 0 64 OFF 0)
+set(NPU_CAPABILITY_mxu_bf16_cycles 0 64 OFF 0)
+set(NPU_CAPABILITY_mxu_fp32_cycles 0 64 OFF 0)
+set(NPU_CAPABILITY_vpu_float 0 1 OFF 0)

@@ -67,6 +67,21 @@ struct Capabilities {
   // pixels. Most output pixels of a row that the MXU computes side by side, each with an equal part of mxu_cols. 1:
   // none.
   uint32_t mxu_split = 0;
+  // cycles. Cycles that the MXU takes for mxu_depth elements of FP8, E4M3 and E5M2 of each output channel of a pixel.
+  // 0: it has none; a tile with them is fault_bad_command.
+  uint32_t mxu_fp8_cycles = 0;
+  // cycles. Cycles that the MXU takes for mxu_depth elements of FP16 of each output channel of a pixel. 0: it has none;
+  // a tile with them is fault_bad_command.
+  uint32_t mxu_fp16_cycles = 0;
+  // cycles. Cycles that the MXU takes for mxu_depth elements of BF16 of each output channel of a pixel. 0: it has none;
+  // a tile with them is fault_bad_command.
+  uint32_t mxu_bf16_cycles = 0;
+  // cycles. Cycles that the MXU takes for mxu_depth elements of FP32 of each output channel of a pixel. 0: it has none;
+  // a tile with them is fault_bad_command.
+  uint32_t mxu_fp32_cycles = 0;
+  // 0 or 1. 1: the VPU computes with floating point too, in FP32, and loads and stores all formats. 0: a command with
+  // floating point is fault_bad_command.
+  uint32_t vpu_float = 0;
 
   friend constexpr bool operator==(const Capabilities&, const Capabilities&) = default;
 };
@@ -84,7 +99,7 @@ struct CapabilityInfo {
   uint32_t Capabilities::*times;  // or null
 };
 
-inline constexpr uint32_t kCapabilityCount = 30;
+inline constexpr uint32_t kCapabilityCount = 35;
 
 inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"clock_mhz", "MHz",
@@ -177,6 +192,21 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
     {"mxu_split", "pixels",
      "Most output pixels of a row that the MXU computes side by side, each with an equal part of mxu_cols. 1: none.",
      1, 8, true, 0x174, &Capabilities::mxu_split, 1, nullptr},
+    {"mxu_fp8_cycles", "cycles",
+     "Cycles that the MXU takes for mxu_depth elements of FP8, E4M3 and E5M2 of each output channel of a pixel. 0: it has none; a tile with them is fault_bad_command.",
+     0, 64, false, 0x178, &Capabilities::mxu_fp8_cycles, 0, nullptr},
+    {"mxu_fp16_cycles", "cycles",
+     "Cycles that the MXU takes for mxu_depth elements of FP16 of each output channel of a pixel. 0: it has none; a tile with them is fault_bad_command.",
+     0, 64, false, 0x17c, &Capabilities::mxu_fp16_cycles, 0, nullptr},
+    {"mxu_bf16_cycles", "cycles",
+     "Cycles that the MXU takes for mxu_depth elements of BF16 of each output channel of a pixel. 0: it has none; a tile with them is fault_bad_command.",
+     0, 64, false, 0x180, &Capabilities::mxu_bf16_cycles, 0, nullptr},
+    {"mxu_fp32_cycles", "cycles",
+     "Cycles that the MXU takes for mxu_depth elements of FP32 of each output channel of a pixel. 0: it has none; a tile with them is fault_bad_command.",
+     0, 64, false, 0x184, &Capabilities::mxu_fp32_cycles, 0, nullptr},
+    {"vpu_float", "0 or 1",
+     "1: the VPU computes with floating point too, in FP32, and loads and stores all formats. 0: a command with floating point is fault_bad_command.",
+     0, 1, false, 0x188, &Capabilities::vpu_float, 0, nullptr},
 }};
 
 // FNV-1a (32 bit) over the capability registers in order, little endian: the value of register caps_hash.

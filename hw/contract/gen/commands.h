@@ -16,7 +16,7 @@ namespace npu::contract {
 
 // The contract's version. A device refuses a program of another major version or of a later minor one.
 inline constexpr uint32_t kContractMajor = 1;
-inline constexpr uint32_t kContractMinor = 9;
+inline constexpr uint32_t kContractMinor = 10;
 
 inline constexpr uint32_t kHeaderWords = 5;
 inline constexpr uint32_t kWaitQueues = 12;  // queues that a command can wait for
@@ -200,6 +200,11 @@ enum class Element : uint32_t {
   kI32 = 2,
   kI48 = 3,  // 48-bit values, sign-extended to the 8 bytes that they are stored in.
   kBool = 4,  // One byte, 0 or 1.
+  kF16 = 5,  // IEEE 754 binary16.
+  kBf16 = 6,  // The upper half of an f32.
+  kF32 = 7,  // IEEE 754 binary32.
+  kF8e4m3 = 8,  // OCP FP8 E4M3: without infinities.
+  kF8e5m2 = 9,  // OCP FP8 E5M2.
 };
 
 [[nodiscard]] constexpr std::string_view name(Element value) {
@@ -214,6 +219,16 @@ enum class Element : uint32_t {
       return "i48";
     case Element::kBool:
       return "bool";
+    case Element::kF16:
+      return "f16";
+    case Element::kBf16:
+      return "bf16";
+    case Element::kF32:
+      return "f32";
+    case Element::kF8e4m3:
+      return "f8e4m3";
+    case Element::kF8e5m2:
+      return "f8e5m2";
   }
   return "?";
 }
@@ -294,6 +309,8 @@ enum class Rescale : uint32_t {
   kSingle32 = 1,  // 32-bit multiplier, single rounding.
   kDouble32 = 2,  // 32-bit multiplier, double rounding.
   kSingle16 = 3,  // 16-bit multiplier, single rounding: for 48-bit accumulators.
+  // Of floating point: the bias is added to the accumulator, the sum is clamped, and rounded to dst_type.
+  kFloating = 4,
 };
 
 [[nodiscard]] constexpr std::string_view name(Rescale value) {
@@ -306,6 +323,8 @@ enum class Rescale : uint32_t {
       return "double32";
     case Rescale::kSingle16:
       return "single16";
+    case Rescale::kFloating:
+      return "floating";
   }
   return "?";
 }
@@ -774,6 +793,27 @@ enum class UopCode : uint32_t {
   kCast = 26,  // Low bits of a, sign-extended from element type imm0; to bool: a != 0.
   kIntdiv = 27,  // a / b, truncating.
   kTable32 = 28,  // operand[b] = 256 int32 entries; index = a - imm0, no less than 0 and no more than 255.
+  kFadd = 29,  // FP32 a + b, then rounded to imm0.
+  kFsub = 30,  // FP32 a - b, then rounded to imm0.
+  kFmul = 31,  // FP32 a * b, then rounded to imm0.
+  kFma = 32,  // FP32 a * b + imm0 (a register), rounded once.
+  kFmax = 33,  // The larger one, a of equal ones. Of a NaN and a number: NaN, with imm0 = 1 the number.
+  kFmin = 34,  // The smaller one, a of equal ones. Of a NaN and a number: NaN, with imm0 = 1 the number.
+  kFclamp = 35,  // min(max(a, imm0), imm1), both FP32 patterns of numbers. Of a NaN: NaN, with b = 1 imm0.
+  kFabs = 36,  // a without its sign, also of a NaN.
+  kFneg = 37,  // a with the other sign, also of a NaN.
+  kFeq = 38,  // FP32 a == b ? 1 : 0; a NaN equals nothing.
+  kFgt = 39,  // FP32 a > b ? 1 : 0.
+  kFge = 40,  // FP32 a >= b ? 1 : 0.
+  // The whole number below a (imm0 = 0), above it (1), or nearest to it, of two equally near ones the even one (2); the
+  // sign of a zero stays.
+  kFround = 41,
+  kFcast = 42,  // a rounded to the format imm0, and FP32 again.
+  kIntToFloat = 43,  // The low 32 bits of a, which have a sign, rounded once to the format imm0.
+  // The whole number nearest to a, of two equally near ones the even one, clipped to the element type imm0; of a NaN 0.
+  kFloatToInt = 44,
+  kFscale = 45,  // FP32 a * 2^b, rounded once, for the low 32 bits of b, which have a sign.
+  kFexponent = 46,  // The exponent of |a|: 2^dst <= |a| < 2^(dst + 1). Of a zero -256, of an infinity or NaN 128.
 };
 
 [[nodiscard]] constexpr std::string_view name(UopCode value) {
@@ -836,6 +876,42 @@ enum class UopCode : uint32_t {
       return "intdiv";
     case UopCode::kTable32:
       return "table32";
+    case UopCode::kFadd:
+      return "fadd";
+    case UopCode::kFsub:
+      return "fsub";
+    case UopCode::kFmul:
+      return "fmul";
+    case UopCode::kFma:
+      return "fma";
+    case UopCode::kFmax:
+      return "fmax";
+    case UopCode::kFmin:
+      return "fmin";
+    case UopCode::kFclamp:
+      return "fclamp";
+    case UopCode::kFabs:
+      return "fabs";
+    case UopCode::kFneg:
+      return "fneg";
+    case UopCode::kFeq:
+      return "feq";
+    case UopCode::kFgt:
+      return "fgt";
+    case UopCode::kFge:
+      return "fge";
+    case UopCode::kFround:
+      return "fround";
+    case UopCode::kFcast:
+      return "fcast";
+    case UopCode::kIntToFloat:
+      return "int_to_float";
+    case UopCode::kFloatToInt:
+      return "float_to_int";
+    case UopCode::kFscale:
+      return "fscale";
+    case UopCode::kFexponent:
+      return "fexponent";
   }
   return "?";
 }
@@ -855,6 +931,16 @@ enum class UopCode : uint32_t {
     case Element::kI48:
       return 8;
     case Element::kBool:
+      return 1;
+    case Element::kF16:
+      return 2;
+    case Element::kBf16:
+      return 2;
+    case Element::kF32:
+      return 4;
+    case Element::kF8e4m3:
+      return 1;
+    case Element::kF8e5m2:
       return 1;
   }
   return 0;
@@ -1308,10 +1394,19 @@ inline DmaCommand DmaCommand::decode(std::span<const uint32_t> words) {
 // count as the input zero point. With a residual the rescaled value is clipped to i8 with value_zp as its zero point.
 // Then both it and the operand are taken less their zero points and shifted left, one of them is scaled, they are added
 // (all of this wraps at 32 bits), and the sum is scaled; output_zp, clip and clamp follow. All scales round as
-// `rescale` says, single32 or double32; source and result are i8. conv: weights are [out_c][kernel_h][kernel_w][in_c],
-// w_stride bytes apart in out_c. depthwise: weights are [tap][in_c*multiplier], w_stride bytes apart in tap; out_c =
-// in_c * multiplier. matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c = reduction; B is [in_c][out_c], w_stride
-// bytes apart in in_c.
+// `rescale` says, single32 or double32; source and result are i8. Of floating point (rescale `floating`) the operands
+// are two of f16, two of bf16, two of the same f8 or two of f32, products and accumulators are FP32, and zero points do
+// not count. The array takes a step of the reduction in as many cycles as mxu_fp16_cycles and the like say, in each as
+// many elements as mxu_depth (depthwise: mxu_dw_taps) divided by them, rounded up, in their order. A cycle's products
+// are added in pairs of neighbours, their sums in pairs of neighbours, and so on until one is left; +0 stands where
+// there is no element. That is added to the accumulator, which is +0 at first, cycle by cycle and step by step. A step
+// has mxu_depth elements, or the rest, of one kernel position where in_c is at least that many, else of the whole
+// window; depthwise has mxu_dw_taps positions. The product of what lies outside of the input box is +0, whatever the
+// weight is. Then the low 32 bits of bias, an FP32 pattern, are added, the sum is clamped (fclamp; a NaN stays one),
+// and rounded to dst_type: f16, bf16 or f32. conv: weights are [out_c][kernel_h][kernel_w][in_c], w_stride bytes apart
+// in out_c. depthwise: weights are [tap][in_c*multiplier], w_stride bytes apart in tap; out_c = in_c * multiplier.
+// matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c = reduction; B is [in_c][out_c], w_stride bytes apart in
+// in_c.
 struct MxuCommand {
   static constexpr uint32_t kWords = 36;  // header included
   static constexpr Opcode kOpcode = Opcode::kMxu;
@@ -1603,7 +1698,8 @@ inline VpuEwiseCommand VpuEwiseCommand::decode(std::span<const uint32_t> words) 
 }
 
 // One tile of MAX_POOL2D or AVG_POOL2D; padding as in mxu. Zero points of AVG_POOL2D are words 0 and 2 of the parameter
-// block.
+// block. Of floating point values are FP32: avg adds those of the window in its order to +0, row by row, and multiplies
+// the sum by the FP32 number nearest to 1 / count; the result is rounded to type.
 struct VpuPoolCommand {
   static constexpr uint32_t kWords = 26;  // header included
   static constexpr Opcode kOpcode = Opcode::kVpuPool;
@@ -1615,6 +1711,7 @@ struct VpuPoolCommand {
   Address dst;
   PoolMode mode = PoolMode::kMax;
   Element type = Element::kI8;
+  bool ignore_nan = false;  // max of floating point: as imm0 of fmax. Else 0.
   uint32_t in_h = 0;
   uint32_t in_w = 0;
   uint32_t channels = 0;
@@ -1650,6 +1747,7 @@ inline void VpuPoolCommand::encode(std::vector<uint32_t>& out) const {
   detail::put_address(words, 9, dst);
   detail::put(words, 11, 0, 8, static_cast<uint32_t>(mode));
   detail::put(words, 11, 8, 8, static_cast<uint32_t>(type));
+  detail::put(words, 11, 16, 1, static_cast<uint32_t>(ignore_nan));
   detail::put(words, 12, 0, 32, in_h);
   detail::put(words, 13, 0, 32, in_w);
   detail::put(words, 14, 0, 32, channels);
@@ -1675,6 +1773,7 @@ inline VpuPoolCommand VpuPoolCommand::decode(std::span<const uint32_t> words) {
   command.dst = detail::get_address(words, 9);
   command.mode = static_cast<PoolMode>(detail::get(words, 11, 0, 8));
   command.type = static_cast<Element>(detail::get(words, 11, 8, 8));
+  command.ignore_nan = detail::get(words, 11, 16, 1) != 0;
   command.in_h = detail::get(words, 12, 0, 32);
   command.in_w = detail::get(words, 13, 0, 32);
   command.channels = detail::get(words, 14, 0, 32);
@@ -1694,7 +1793,12 @@ inline VpuPoolCommand VpuPoolCommand::decode(std::span<const uint32_t> words) {
 }
 
 // Reduction over the middle of three dimensions [outer][axis][inner]; inner is contiguous. argmax writes i32; the first
-// maximum wins.
+// maximum wins. Of floating point (f16, bf16 and f32, argmax any) values are FP32, and the result of their sum,
+// product, max (fmax) and min is rounded to type. They are joined in this order, the earlier one as the first operand:
+// with inner above 1 along the axis. Else lane l of vpu_lanes joins elements l, l + vpu_lanes and so on; then, for n =
+// 1, 2, 4 and so on, each lane l joins what lane l + n had, as far as lanes hold something. Sum, max and min with
+// vpu_tree instead: of each vpu_lanes elements, lane l joins lane l + n for n = vpu_lanes / 2, its half and so on to 1,
+// as far as there are elements, and the vectors join along the axis.
 struct VpuReduceCommand {
   static constexpr uint32_t kWords = 18;  // header included
   static constexpr Opcode kOpcode = Opcode::kVpuReduce;
@@ -1705,6 +1809,9 @@ struct VpuReduceCommand {
   Address dst;
   ReduceOp op = ReduceOp::kSum;
   Element type = Element::kI8;
+  // max, min and argmax of floating point: a NaN counts only where there is nothing else. 0: it is above all numbers
+  // (argmax), or the result (max, min).
+  bool ignore_nan = false;
   uint32_t outer = 0;
   uint32_t axis = 0;
   uint32_t inner = 0;
@@ -1730,6 +1837,7 @@ inline void VpuReduceCommand::encode(std::vector<uint32_t>& out) const {
   detail::put_address(words, 7, dst);
   detail::put(words, 9, 0, 8, static_cast<uint32_t>(op));
   detail::put(words, 9, 8, 8, static_cast<uint32_t>(type));
+  detail::put(words, 9, 16, 1, static_cast<uint32_t>(ignore_nan));
   detail::put(words, 10, 0, 32, outer);
   detail::put(words, 11, 0, 32, axis);
   detail::put(words, 12, 0, 32, inner);
@@ -1745,6 +1853,7 @@ inline VpuReduceCommand VpuReduceCommand::decode(std::span<const uint32_t> words
   command.dst = detail::get_address(words, 7);
   command.op = static_cast<ReduceOp>(detail::get(words, 9, 0, 8));
   command.type = static_cast<Element>(detail::get(words, 9, 8, 8));
+  command.ignore_nan = detail::get(words, 9, 16, 1) != 0;
   command.outer = detail::get(words, 10, 0, 32);
   command.axis = detail::get(words, 11, 0, 32);
   command.inner = detail::get(words, 12, 0, 32);
@@ -1846,14 +1955,14 @@ inline VpuReduceCommand VpuReduceCommand::decode(std::span<const uint32_t> words
       bits |= detail::get(command, 6, 0, 32) & 0xff000000;
       bits |= detail::get(command, 8, 0, 32) & 0xff000000;
       bits |= detail::get(command, 10, 0, 32) & 0xff000000;
-      bits |= detail::get(command, 11, 0, 32) & 0xffff0000;
+      bits |= detail::get(command, 11, 0, 32) & 0xfffe0000;
       bits |= detail::get(command, 24, 0, 32) & 0xffffffff;
       bits |= detail::get(command, 25, 0, 32) & 0xffffffff;
       break;
     case Opcode::kVpuReduce:
       bits |= detail::get(command, 6, 0, 32) & 0xff000000;
       bits |= detail::get(command, 8, 0, 32) & 0xff000000;
-      bits |= detail::get(command, 9, 0, 32) & 0xffff0000;
+      bits |= detail::get(command, 9, 0, 32) & 0xfffe0000;
       bits |= detail::get(command, 16, 0, 32) & 0xffffffff;
       bits |= detail::get(command, 17, 0, 32) & 0xffffffff;
       break;
@@ -1902,7 +2011,7 @@ struct ParameterHeader {
   int32_t weight_zp = 0;
   int32_t output_zp = 0;
   // Applied after the rescaled value was clipped to dst_type (unsigned range if output_unsigned); not applied where
-  // rescale is none.
+  // rescale is none. FP32 patterns where it is floating.
   int32_t clamp_min = 0;
   int32_t clamp_max = 0;
   // Of the side that an MXU command with a residual names. This and the fields behind it count there alone.

@@ -149,6 +149,7 @@ enum class CommandField : uint32_t {
   kVpuPoolDstVariable,
   kVpuPoolMode,
   kVpuPoolType,
+  kVpuPoolIgnoreNan,
   kVpuPoolInH,
   kVpuPoolInW,
   kVpuPoolChannels,
@@ -172,6 +173,7 @@ enum class CommandField : uint32_t {
   kVpuReduceDstVariable,
   kVpuReduceOp,
   kVpuReduceType,
+  kVpuReduceIgnoreNan,
   kVpuReduceOuter,
   kVpuReduceAxis,
   kVpuReduceInner,
@@ -195,7 +197,7 @@ struct PlacedField {
 
 namespace detail {
 
-inline constexpr std::array<CommandFieldInfo, 161> kCommandFields = {{
+inline constexpr std::array<CommandFieldInfo, 163> kCommandFields = {{
     {"begin.minor", Opcode::kBegin, 0, 5, 0, 16, false},
     {"begin.major", Opcode::kBegin, 0, 5, 16, 16, false},
     {"begin.caps_hash", Opcode::kBegin, 0, 6, 0, 32, false},
@@ -328,6 +330,7 @@ inline constexpr std::array<CommandFieldInfo, 161> kCommandFields = {{
     {"vpu_pool.dst.variable", Opcode::kVpuPool, 0, 10, 8, 16, true},
     {"vpu_pool.mode", Opcode::kVpuPool, 0, 11, 0, 8, false},
     {"vpu_pool.type", Opcode::kVpuPool, 0, 11, 8, 8, false},
+    {"vpu_pool.ignore_nan", Opcode::kVpuPool, 0, 11, 16, 1, false},
     {"vpu_pool.in_h", Opcode::kVpuPool, 0, 12, 0, 32, false},
     {"vpu_pool.in_w", Opcode::kVpuPool, 0, 13, 0, 32, false},
     {"vpu_pool.channels", Opcode::kVpuPool, 0, 14, 0, 32, false},
@@ -351,6 +354,7 @@ inline constexpr std::array<CommandFieldInfo, 161> kCommandFields = {{
     {"vpu_reduce.dst.variable", Opcode::kVpuReduce, 0, 8, 8, 16, true},
     {"vpu_reduce.op", Opcode::kVpuReduce, 0, 9, 0, 8, false},
     {"vpu_reduce.type", Opcode::kVpuReduce, 0, 9, 8, 8, false},
+    {"vpu_reduce.ignore_nan", Opcode::kVpuReduce, 0, 9, 16, 1, false},
     {"vpu_reduce.outer", Opcode::kVpuReduce, 0, 10, 0, 32, false},
     {"vpu_reduce.axis", Opcode::kVpuReduce, 0, 11, 0, 32, false},
     {"vpu_reduce.inner", Opcode::kVpuReduce, 0, 12, 0, 32, false},

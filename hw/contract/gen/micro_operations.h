@@ -75,10 +75,11 @@ struct UopField {
 
 struct UopInfo {
   UopField dst, a, b, imm0, imm1;
+  bool floats = false;  // takes or makes FP32
 };
 
 // Micro-operations; they count from 0.
-inline constexpr uint32_t kUopCount = 29;
+inline constexpr uint32_t kUopCount = 47;
 
 namespace detail {
 
@@ -112,6 +113,24 @@ inline constexpr std::array<UopInfo, kUopCount> kUops = {{
     {{UopRole::kResult}, {UopRole::kSource}, {}, {UopRole::kElement, 0x1f}, {}},  // cast
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {}, {}},  // intdiv
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kTable, 0, 1024}, {UopRole::kNumber, 0, 0, INT32_MIN, INT32_MAX}, {}},  // table32
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {UopRole::kElement, 0xe0}, {}, true},  // fadd
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {UopRole::kElement, 0xe0}, {}, true},  // fsub
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {UopRole::kElement, 0xe0}, {}, true},  // fmul
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {UopRole::kSource}, {}, true},  // fma
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {UopRole::kNumber, 0, 0, 0, 1}, {}, true},  // fmax
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {UopRole::kNumber, 0, 0, 0, 1}, {}, true},  // fmin
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kNumber, 0, 0, 0, 1}, {UopRole::kNumber, 0, 0, INT32_MIN, INT32_MAX}, {UopRole::kNumber, 0, 0, INT32_MIN, INT32_MAX}, true},  // fclamp
+    {{UopRole::kResult}, {UopRole::kSource}, {}, {}, {}, true},  // fabs
+    {{UopRole::kResult}, {UopRole::kSource}, {}, {}, {}, true},  // fneg
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {}, {}, true},  // feq
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {}, {}, true},  // fgt
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {}, {}, true},  // fge
+    {{UopRole::kResult}, {UopRole::kSource}, {}, {UopRole::kNumber, 0, 0, 0, 2}, {}, true},  // fround
+    {{UopRole::kResult}, {UopRole::kSource}, {}, {UopRole::kElement, 0x360}, {}, true},  // fcast
+    {{UopRole::kResult}, {UopRole::kSource}, {}, {UopRole::kElement, 0xe0}, {}, true},  // int_to_float
+    {{UopRole::kResult}, {UopRole::kSource}, {}, {UopRole::kElement, 0x7}, {}, true},  // float_to_int
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {}, {}, true},  // fscale
+    {{UopRole::kResult}, {UopRole::kSource}, {}, {}, {}, true},  // fexponent
 }};
 
 }  // namespace detail

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define NPU_CONTRACT_MAJOR 1u
-#define NPU_CONTRACT_MINOR 9u
+#define NPU_CONTRACT_MINOR 10u
 
 // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
 #define NPU_ENGINE_QUEUES 10u
@@ -342,7 +342,12 @@
 #define NPU_REG_CAP_VPU_SHARED_PASS 0x16cu
 #define NPU_REG_CAP_DMA_READ_AHEAD 0x170u
 #define NPU_REG_CAP_MXU_SPLIT 0x174u
-#define NPU_CAPABILITY_COUNT 30u
+#define NPU_REG_CAP_MXU_FP8_CYCLES 0x178u
+#define NPU_REG_CAP_MXU_FP16_CYCLES 0x17cu
+#define NPU_REG_CAP_MXU_BF16_CYCLES 0x180u
+#define NPU_REG_CAP_MXU_FP32_CYCLES 0x184u
+#define NPU_REG_CAP_VPU_FLOAT 0x188u
+#define NPU_CAPABILITY_COUNT 35u
 
 struct npu_capabilities {
   uint32_t clock_mhz;  // MHz. Clock of every engine and of the scratchpad.
@@ -399,6 +404,21 @@ struct npu_capabilities {
   // pixels. Most output pixels of a row that the MXU computes side by side, each with an equal part of mxu_cols. 1:
   // none.
   uint32_t mxu_split;
+  // cycles. Cycles that the MXU takes for mxu_depth elements of FP8, E4M3 and E5M2 of each output channel of a pixel.
+  // 0: it has none; a tile with them is fault_bad_command.
+  uint32_t mxu_fp8_cycles;
+  // cycles. Cycles that the MXU takes for mxu_depth elements of FP16 of each output channel of a pixel. 0: it has none;
+  // a tile with them is fault_bad_command.
+  uint32_t mxu_fp16_cycles;
+  // cycles. Cycles that the MXU takes for mxu_depth elements of BF16 of each output channel of a pixel. 0: it has none;
+  // a tile with them is fault_bad_command.
+  uint32_t mxu_bf16_cycles;
+  // cycles. Cycles that the MXU takes for mxu_depth elements of FP32 of each output channel of a pixel. 0: it has none;
+  // a tile with them is fault_bad_command.
+  uint32_t mxu_fp32_cycles;
+  // 0 or 1. 1: the VPU computes with floating point too, in FP32, and loads and stores all formats. 0: a command with
+  // floating point is fault_bad_command.
+  uint32_t vpu_float;
 };
 
 // Performance counters; counter c of queue q is element q * NPU_COUNTERS_PER_QUEUE + c.
@@ -549,6 +569,11 @@ enum npu_element {
   NPU_ELEMENT_I32 = 2,
   NPU_ELEMENT_I48 = 3,  // 48-bit values, sign-extended to the 8 bytes that they are stored in.
   NPU_ELEMENT_BOOL = 4,  // One byte, 0 or 1.
+  NPU_ELEMENT_F16 = 5,  // IEEE 754 binary16.
+  NPU_ELEMENT_BF16 = 6,  // The upper half of an f32.
+  NPU_ELEMENT_F32 = 7,  // IEEE 754 binary32.
+  NPU_ELEMENT_F8E4M3 = 8,  // OCP FP8 E4M3: without infinities.
+  NPU_ELEMENT_F8E5M2 = 9,  // OCP FP8 E5M2.
 };
 
 enum npu_branch_mode {
@@ -577,6 +602,8 @@ enum npu_rescale {
   NPU_RESCALE_SINGLE32 = 1,  // 32-bit multiplier, single rounding.
   NPU_RESCALE_DOUBLE32 = 2,  // 32-bit multiplier, double rounding.
   NPU_RESCALE_SINGLE16 = 3,  // 16-bit multiplier, single rounding: for 48-bit accumulators.
+  // Of floating point: the bias is added to the accumulator, the sum is clamped, and rounded to dst_type.
+  NPU_RESCALE_FLOATING = 4,
 };
 
 enum npu_residual {
@@ -760,6 +787,28 @@ enum npu_uop {
   NPU_UOP_CAST = 26,  // Low bits of a, sign-extended from element type imm0; to bool: a != 0.
   NPU_UOP_INTDIV = 27,  // a / b, truncating.
   NPU_UOP_TABLE32 = 28,  // operand[b] = 256 int32 entries; index = a - imm0, no less than 0 and no more than 255.
+  NPU_UOP_FADD = 29,  // FP32 a + b, then rounded to imm0.
+  NPU_UOP_FSUB = 30,  // FP32 a - b, then rounded to imm0.
+  NPU_UOP_FMUL = 31,  // FP32 a * b, then rounded to imm0.
+  NPU_UOP_FMA = 32,  // FP32 a * b + imm0 (a register), rounded once.
+  NPU_UOP_FMAX = 33,  // The larger one, a of equal ones. Of a NaN and a number: NaN, with imm0 = 1 the number.
+  NPU_UOP_FMIN = 34,  // The smaller one, a of equal ones. Of a NaN and a number: NaN, with imm0 = 1 the number.
+  NPU_UOP_FCLAMP = 35,  // min(max(a, imm0), imm1), both FP32 patterns of numbers. Of a NaN: NaN, with b = 1 imm0.
+  NPU_UOP_FABS = 36,  // a without its sign, also of a NaN.
+  NPU_UOP_FNEG = 37,  // a with the other sign, also of a NaN.
+  NPU_UOP_FEQ = 38,  // FP32 a == b ? 1 : 0; a NaN equals nothing.
+  NPU_UOP_FGT = 39,  // FP32 a > b ? 1 : 0.
+  NPU_UOP_FGE = 40,  // FP32 a >= b ? 1 : 0.
+  // The whole number below a (imm0 = 0), above it (1), or nearest to it, of two equally near ones the even one (2); the
+  // sign of a zero stays.
+  NPU_UOP_FROUND = 41,
+  NPU_UOP_FCAST = 42,  // a rounded to the format imm0, and FP32 again.
+  NPU_UOP_INT_TO_FLOAT = 43,  // The low 32 bits of a, which have a sign, rounded once to the format imm0.
+  // The whole number nearest to a, of two equally near ones the even one, clipped to the element type imm0; of a NaN 0.
+  NPU_UOP_FLOAT_TO_INT = 44,
+  NPU_UOP_FSCALE = 45,  // FP32 a * 2^b, rounded once, for the low 32 bits of b, which have a sign.
+  // The exponent of |a|: 2^dst <= |a| < 2^(dst + 1). Of a zero -256, of an infinity or NaN 128.
+  NPU_UOP_FEXPONENT = 46,
 };
 
 // Commands: word, lowest bit and width of every field. All words are little endian in memory.
@@ -927,10 +976,19 @@ enum npu_uop {
 // count as the input zero point. With a residual the rescaled value is clipped to i8 with value_zp as its zero point.
 // Then both it and the operand are taken less their zero points and shifted left, one of them is scaled, they are added
 // (all of this wraps at 32 bits), and the sum is scaled; output_zp, clip and clamp follow. All scales round as
-// `rescale` says, single32 or double32; source and result are i8. conv: weights are [out_c][kernel_h][kernel_w][in_c],
-// w_stride bytes apart in out_c. depthwise: weights are [tap][in_c*multiplier], w_stride bytes apart in tap; out_c =
-// in_c * multiplier. matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c = reduction; B is [in_c][out_c], w_stride
-// bytes apart in in_c.
+// `rescale` says, single32 or double32; source and result are i8. Of floating point (rescale `floating`) the operands
+// are two of f16, two of bf16, two of the same f8 or two of f32, products and accumulators are FP32, and zero points do
+// not count. The array takes a step of the reduction in as many cycles as mxu_fp16_cycles and the like say, in each as
+// many elements as mxu_depth (depthwise: mxu_dw_taps) divided by them, rounded up, in their order. A cycle's products
+// are added in pairs of neighbours, their sums in pairs of neighbours, and so on until one is left; +0 stands where
+// there is no element. That is added to the accumulator, which is +0 at first, cycle by cycle and step by step. A step
+// has mxu_depth elements, or the rest, of one kernel position where in_c is at least that many, else of the whole
+// window; depthwise has mxu_dw_taps positions. The product of what lies outside of the input box is +0, whatever the
+// weight is. Then the low 32 bits of bias, an FP32 pattern, are added, the sum is clamped (fclamp; a NaN stays one),
+// and rounded to dst_type: f16, bf16 or f32. conv: weights are [out_c][kernel_h][kernel_w][in_c], w_stride bytes apart
+// in out_c. depthwise: weights are [tap][in_c*multiplier], w_stride bytes apart in tap; out_c = in_c * multiplier.
+// matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c = reduction; B is [in_c][out_c], w_stride bytes apart in
+// in_c.
 #define NPU_MXU_WORDS 36u
 #define NPU_MXU_SRC_WORD 5u  // Input box [in_h][in_w][in_c].
 #define NPU_MXU_WEIGHTS_WORD 7u  // Address: two words.
@@ -1094,7 +1152,8 @@ enum npu_uop {
 #define NPU_UOP_IMM1_WIDTH 32u
 
 // One tile of MAX_POOL2D or AVG_POOL2D; padding as in mxu. Zero points of AVG_POOL2D are words 0 and 2 of the parameter
-// block.
+// block. Of floating point values are FP32: avg adds those of the window in its order to +0, row by row, and multiplies
+// the sum by the FP32 number nearest to 1 / count; the result is rounded to type.
 #define NPU_VPU_POOL_WORDS 26u
 #define NPU_VPU_POOL_SRC_WORD 5u  // Address: two words.
 #define NPU_VPU_POOL_PARAMS_WORD 7u  // Address: two words.
@@ -1105,6 +1164,9 @@ enum npu_uop {
 #define NPU_VPU_POOL_TYPE_WORD 11u
 #define NPU_VPU_POOL_TYPE_LSB 8u
 #define NPU_VPU_POOL_TYPE_WIDTH 8u
+#define NPU_VPU_POOL_IGNORE_NAN_WORD 11u  // max of floating point: as imm0 of fmax. Else 0.
+#define NPU_VPU_POOL_IGNORE_NAN_LSB 16u
+#define NPU_VPU_POOL_IGNORE_NAN_WIDTH 1u
 #define NPU_VPU_POOL_IN_H_WORD 12u
 #define NPU_VPU_POOL_IN_H_LSB 0u
 #define NPU_VPU_POOL_IN_H_WIDTH 32u
@@ -1152,7 +1214,12 @@ enum npu_uop {
 #define NPU_VPU_POOL_PAD_LEFT_WIDTH 16u
 
 // Reduction over the middle of three dimensions [outer][axis][inner]; inner is contiguous. argmax writes i32; the first
-// maximum wins.
+// maximum wins. Of floating point (f16, bf16 and f32, argmax any) values are FP32, and the result of their sum,
+// product, max (fmax) and min is rounded to type. They are joined in this order, the earlier one as the first operand:
+// with inner above 1 along the axis. Else lane l of vpu_lanes joins elements l, l + vpu_lanes and so on; then, for n =
+// 1, 2, 4 and so on, each lane l joins what lane l + n had, as far as lanes hold something. Sum, max and min with
+// vpu_tree instead: of each vpu_lanes elements, lane l joins lane l + n for n = vpu_lanes / 2, its half and so on to 1,
+// as far as there are elements, and the vectors join along the axis.
 #define NPU_VPU_REDUCE_WORDS 18u
 #define NPU_VPU_REDUCE_SRC_WORD 5u  // Address: two words.
 #define NPU_VPU_REDUCE_DST_WORD 7u  // Address: two words.
@@ -1162,6 +1229,11 @@ enum npu_uop {
 #define NPU_VPU_REDUCE_TYPE_WORD 9u
 #define NPU_VPU_REDUCE_TYPE_LSB 8u
 #define NPU_VPU_REDUCE_TYPE_WIDTH 8u
+// max, min and argmax of floating point: a NaN counts only where there is nothing else. 0: it is above all numbers
+// (argmax), or the result (max, min).
+#define NPU_VPU_REDUCE_IGNORE_NAN_WORD 9u
+#define NPU_VPU_REDUCE_IGNORE_NAN_LSB 16u
+#define NPU_VPU_REDUCE_IGNORE_NAN_WIDTH 1u
 #define NPU_VPU_REDUCE_OUTER_WORD 10u
 #define NPU_VPU_REDUCE_OUTER_LSB 0u
 #define NPU_VPU_REDUCE_OUTER_WIDTH 32u
@@ -1212,7 +1284,7 @@ struct npu_parameter_header {
   int32_t weight_zp;
   int32_t output_zp;
   // Applied after the rescaled value was clipped to dst_type (unsigned range if output_unsigned); not applied where
-  // rescale is none.
+  // rescale is none. FP32 patterns where it is floating.
   int32_t clamp_min;
   int32_t clamp_max;
   // Of the side that an MXU command with a residual names. This and the fields behind it count there alone.

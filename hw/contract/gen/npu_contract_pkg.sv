@@ -3,7 +3,7 @@
 package npu_contract_pkg;
 
   parameter int unsigned ContractMajor = 1;
-  parameter int unsigned ContractMinor = 9;
+  parameter int unsigned ContractMinor = 10;
 
   // Queues of engines: the DMA channels, the MXU, the VPU. Their numbers come before the others.
   parameter int unsigned EngineQueues = 10;
@@ -376,7 +376,22 @@ package npu_contract_pkg;
   // pixels. Most output pixels of a row that the MXU computes side by side, each with an equal part of mxu_cols. 1:
   // none.
   parameter logic [31:0] RegCapMxuSplit = 32'h174;
-  parameter int unsigned CapabilityCount = 30;
+  // cycles. Cycles that the MXU takes for mxu_depth elements of FP8, E4M3 and E5M2 of each output channel of a pixel.
+  // 0: it has none; a tile with them is fault_bad_command.
+  parameter logic [31:0] RegCapMxuFp8Cycles = 32'h178;
+  // cycles. Cycles that the MXU takes for mxu_depth elements of FP16 of each output channel of a pixel. 0: it has none;
+  // a tile with them is fault_bad_command.
+  parameter logic [31:0] RegCapMxuFp16Cycles = 32'h17c;
+  // cycles. Cycles that the MXU takes for mxu_depth elements of BF16 of each output channel of a pixel. 0: it has none;
+  // a tile with them is fault_bad_command.
+  parameter logic [31:0] RegCapMxuBf16Cycles = 32'h180;
+  // cycles. Cycles that the MXU takes for mxu_depth elements of FP32 of each output channel of a pixel. 0: it has none;
+  // a tile with them is fault_bad_command.
+  parameter logic [31:0] RegCapMxuFp32Cycles = 32'h184;
+  // 0 or 1. 1: the VPU computes with floating point too, in FP32, and loads and stores all formats. 0: a command with
+  // floating point is fault_bad_command.
+  parameter logic [31:0] RegCapVpuFloat = 32'h188;
+  parameter int unsigned CapabilityCount = 35;
 
   // Performance counters; counter c of queue q is element q * CountersPerQueue + c.
   typedef enum logic [7:0] {
@@ -526,7 +541,12 @@ package npu_contract_pkg;
     ElementI16 = 8'h1,
     ElementI32 = 8'h2,
     ElementI48 = 8'h3,  // 48-bit values, sign-extended to the 8 bytes that they are stored in.
-    ElementBool = 8'h4  // One byte, 0 or 1.
+    ElementBool = 8'h4,  // One byte, 0 or 1.
+    ElementF16 = 8'h5,  // IEEE 754 binary16.
+    ElementBf16 = 8'h6,  // The upper half of an f32.
+    ElementF32 = 8'h7,  // IEEE 754 binary32.
+    ElementF8e4m3 = 8'h8,  // OCP FP8 E4M3: without infinities.
+    ElementF8e5m2 = 8'h9  // OCP FP8 E5M2.
   } element_e;
 
   typedef enum logic [7:0] {
@@ -554,7 +574,9 @@ package npu_contract_pkg;
     RescaleNone = 8'h0,  // The accumulator goes out as it is; no clamp.
     RescaleSingle32 = 8'h1,  // 32-bit multiplier, single rounding.
     RescaleDouble32 = 8'h2,  // 32-bit multiplier, double rounding.
-    RescaleSingle16 = 8'h3  // 16-bit multiplier, single rounding: for 48-bit accumulators.
+    RescaleSingle16 = 8'h3,  // 16-bit multiplier, single rounding: for 48-bit accumulators.
+    // Of floating point: the bias is added to the accumulator, the sum is clamped, and rounded to dst_type.
+    RescaleFloating = 8'h4
   } rescale_e;
 
   typedef enum logic [7:0] {
@@ -737,7 +759,29 @@ package npu_contract_pkg;
     UopTable16 = 8'h19,  // operand[b] = 513 int16 entries; interpolated, 23-bit result.
     UopCast = 8'h1a,  // Low bits of a, sign-extended from element type imm0; to bool: a != 0.
     UopIntdiv = 8'h1b,  // a / b, truncating.
-    UopTable32 = 8'h1c  // operand[b] = 256 int32 entries; index = a - imm0, no less than 0 and no more than 255.
+    UopTable32 = 8'h1c,  // operand[b] = 256 int32 entries; index = a - imm0, no less than 0 and no more than 255.
+    UopFadd = 8'h1d,  // FP32 a + b, then rounded to imm0.
+    UopFsub = 8'h1e,  // FP32 a - b, then rounded to imm0.
+    UopFmul = 8'h1f,  // FP32 a * b, then rounded to imm0.
+    UopFma = 8'h20,  // FP32 a * b + imm0 (a register), rounded once.
+    UopFmax = 8'h21,  // The larger one, a of equal ones. Of a NaN and a number: NaN, with imm0 = 1 the number.
+    UopFmin = 8'h22,  // The smaller one, a of equal ones. Of a NaN and a number: NaN, with imm0 = 1 the number.
+    UopFclamp = 8'h23,  // min(max(a, imm0), imm1), both FP32 patterns of numbers. Of a NaN: NaN, with b = 1 imm0.
+    UopFabs = 8'h24,  // a without its sign, also of a NaN.
+    UopFneg = 8'h25,  // a with the other sign, also of a NaN.
+    UopFeq = 8'h26,  // FP32 a == b ? 1 : 0; a NaN equals nothing.
+    UopFgt = 8'h27,  // FP32 a > b ? 1 : 0.
+    UopFge = 8'h28,  // FP32 a >= b ? 1 : 0.
+    // The whole number below a (imm0 = 0), above it (1), or nearest to it, of two equally near ones the even one (2);
+    // the sign of a zero stays.
+    UopFround = 8'h29,
+    UopFcast = 8'h2a,  // a rounded to the format imm0, and FP32 again.
+    UopIntToFloat = 8'h2b,  // The low 32 bits of a, which have a sign, rounded once to the format imm0.
+    // The whole number nearest to a, of two equally near ones the even one, clipped to the element type imm0; of a NaN
+    // 0.
+    UopFloatToInt = 8'h2c,
+    UopFscale = 8'h2d,  // FP32 a * 2^b, rounded once, for the low 32 bits of b, which have a sign.
+    UopFexponent = 8'h2e  // The exponent of |a|: 2^dst <= |a| < 2^(dst + 1). Of a zero -256, of an infinity or NaN 128.
   } uop_e;
 
   // Elements of signed arrays.
@@ -868,10 +912,19 @@ package npu_contract_pkg;
   // count as the input zero point. With a residual the rescaled value is clipped to i8 with value_zp as its zero point.
   // Then both it and the operand are taken less their zero points and shifted left, one of them is scaled, they are
   // added (all of this wraps at 32 bits), and the sum is scaled; output_zp, clip and clamp follow. All scales round as
-  // `rescale` says, single32 or double32; source and result are i8. conv: weights are
-  // [out_c][kernel_h][kernel_w][in_c], w_stride bytes apart in out_c. depthwise: weights are [tap][in_c*multiplier],
-  // w_stride bytes apart in tap; out_c = in_c * multiplier. matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c =
-  // reduction; B is [in_c][out_c], w_stride bytes apart in in_c.
+  // `rescale` says, single32 or double32; source and result are i8. Of floating point (rescale `floating`) the operands
+  // are two of f16, two of bf16, two of the same f8 or two of f32, products and accumulators are FP32, and zero points
+  // do not count. The array takes a step of the reduction in as many cycles as mxu_fp16_cycles and the like say, in
+  // each as many elements as mxu_depth (depthwise: mxu_dw_taps) divided by them, rounded up, in their order. A cycle's
+  // products are added in pairs of neighbours, their sums in pairs of neighbours, and so on until one is left; +0
+  // stands where there is no element. That is added to the accumulator, which is +0 at first, cycle by cycle and step
+  // by step. A step has mxu_depth elements, or the rest, of one kernel position where in_c is at least that many, else
+  // of the whole window; depthwise has mxu_dw_taps positions. The product of what lies outside of the input box is +0,
+  // whatever the weight is. Then the low 32 bits of bias, an FP32 pattern, are added, the sum is clamped (fclamp; a NaN
+  // stays one), and rounded to dst_type: f16, bf16 or f32. conv: weights are [out_c][kernel_h][kernel_w][in_c],
+  // w_stride bytes apart in out_c. depthwise: weights are [tap][in_c*multiplier], w_stride bytes apart in tap; out_c =
+  // in_c * multiplier. matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c = reduction; B is [in_c][out_c],
+  // w_stride bytes apart in in_c.
   typedef struct packed {
     logic [31:0] reserved3;
     logic [18:0] reserved2;
@@ -961,7 +1014,8 @@ package npu_contract_pkg;
 
   parameter int unsigned VpuPoolWords = 26;
   // One tile of MAX_POOL2D or AVG_POOL2D; padding as in mxu. Zero points of AVG_POOL2D are words 0 and 2 of the
-  // parameter block.
+  // parameter block. Of floating point values are FP32: avg adds those of the window in its order to +0, row by row,
+  // and multiplies the sum by the FP32 number nearest to 1 / count; the result is rounded to type.
   typedef struct packed {
     logic [31:0] reserved3;
     logic [31:0] reserved2;
@@ -980,7 +1034,8 @@ package npu_contract_pkg;
     logic [31:0] channels;
     logic [31:0] in_w;
     logic [31:0] in_h;
-    logic [15:0] reserved1;
+    logic [14:0] reserved1;
+    logic ignore_nan;  // max of floating point: as imm0 of fmax. Else 0.
     element_e type_;
     pool_mode_e mode;
     address_t dst;
@@ -991,7 +1046,12 @@ package npu_contract_pkg;
 
   parameter int unsigned VpuReduceWords = 18;
   // Reduction over the middle of three dimensions [outer][axis][inner]; inner is contiguous. argmax writes i32; the
-  // first maximum wins.
+  // first maximum wins. Of floating point (f16, bf16 and f32, argmax any) values are FP32, and the result of their sum,
+  // product, max (fmax) and min is rounded to type. They are joined in this order, the earlier one as the first
+  // operand: with inner above 1 along the axis. Else lane l of vpu_lanes joins elements l, l + vpu_lanes and so on;
+  // then, for n = 1, 2, 4 and so on, each lane l joins what lane l + n had, as far as lanes hold something. Sum, max
+  // and min with vpu_tree instead: of each vpu_lanes elements, lane l joins lane l + n for n = vpu_lanes / 2, its half
+  // and so on to 1, as far as there are elements, and the vectors join along the axis.
   typedef struct packed {
     logic [31:0] reserved3;
     logic [31:0] reserved2;
@@ -1001,7 +1061,10 @@ package npu_contract_pkg;
     logic [31:0] inner;
     logic [31:0] axis;
     logic [31:0] outer;
-    logic [15:0] reserved1;
+    logic [14:0] reserved1;
+    // max, min and argmax of floating point: a NaN counts only where there is nothing else. 0: it is above all numbers
+    // (argmax), or the result (max, min).
+    logic ignore_nan;
     element_e type_;
     reduce_op_e op;
     address_t dst;
@@ -1021,7 +1084,7 @@ package npu_contract_pkg;
     logic signed [31:0] residual_multiplier;
     logic signed [31:0] clamp_max;
     // Applied after the rescaled value was clipped to dst_type (unsigned range if output_unsigned); not applied where
-    // rescale is none.
+    // rescale is none. FP32 patterns where it is floating.
     logic signed [31:0] clamp_min;
     logic signed [31:0] output_zp;
     logic signed [31:0] weight_zp;

@@ -485,6 +485,11 @@ inline constexpr uint32_t kCapVpuTablePairs = 0x168;
 inline constexpr uint32_t kCapVpuSharedPass = 0x16c;
 inline constexpr uint32_t kCapDmaReadAhead = 0x170;
 inline constexpr uint32_t kCapMxuSplit = 0x174;
+inline constexpr uint32_t kCapMxuFp8Cycles = 0x178;
+inline constexpr uint32_t kCapMxuFp16Cycles = 0x17c;
+inline constexpr uint32_t kCapMxuBf16Cycles = 0x180;
+inline constexpr uint32_t kCapMxuFp32Cycles = 0x184;
+inline constexpr uint32_t kCapVpuFloat = 0x188;
 
 }  // namespace reg
 

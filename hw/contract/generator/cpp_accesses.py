@@ -29,6 +29,7 @@ struct UopField {
 
 struct UopInfo {
   UopField dst, a, b, imm0, imm1;
+  bool floats = false;  // takes or makes FP32
 };"""
 
 
@@ -59,7 +60,8 @@ def micro_operations(contract: Contract) -> str:
     lines += ["namespace detail {", "", "inline constexpr std::array<UopInfo, kUopCount> kUops = {{"]
     for name, roles in contract.micro_operations.items():
         fields = ", ".join(_uop_field(contract, roles.get(key)) for key in ("dst", "a", "b", "imm0", "imm1"))
-        lines += [f"    {{{fields}}},  // {name}"]
+        floats = ", true" if name in contract.float_operations else ""
+        lines += [f"    {{{fields}{floats}}},  // {name}"]
     lines += ["}};", "", "}  // namespace detail", ""]
     lines += comment("Of a known micro-operation.")
     lines += ["[[nodiscard]] constexpr const UopInfo& uop_info(UopCode op) {",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """commands.h: the command set in C++, with inline encoders and decoders."""
 
+import re
 from generator.cpp import header, name_function
 from generator.model import Command, Contract, Field, Structure
 from generator.text import comment, constant, pascal, trailing
@@ -383,8 +384,8 @@ def commands(contract: Contract) -> str:
 
 
 def element_size(element: str) -> int:
-    """Storage of a machine element: whole bytes, a power of two; bool is one byte."""
-    bits = 8 if element == "bool" else int(element[1:])
+    """Storage of a machine element: whole bytes, a power of two; bool is one byte. The first number in a name counts its bits."""
+    bits = 8 if element == "bool" else int(re.search(r"\d+", element)[0])
     size = 1
     while size * 8 < bits:
         size *= 2

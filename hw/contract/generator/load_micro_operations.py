@@ -36,7 +36,7 @@ def load_micro_operations(src: Source, items, contract: Contract):
     values, docs = {}, {}
     for name, item in items.items():
         where = f"micro-operation {src.identifier(name, 'micro_operations')}"
-        src.mapping(item, where, "value doc", " ".join(FIELDS))
+        src.mapping(item, where, "value doc", " ".join(FIELDS) + " floats")
         values[name] = src.integer(item, "value", where, 0, 255)
         if values[name] != len(values) - 1:
             src.fail(where, f"its value is {values[name]}, but they count from 0 without gaps, and it is number {len(values) - 1}")
@@ -51,6 +51,10 @@ def load_micro_operations(src: Source, items, contract: Contract):
                 src.fail(f"{where}, {key}", "an operand is what 'a' or 'b' names")
             if role.role == "packed" and key not in ("imm0", "imm1"):
                 src.fail(f"{where}, {key}", "only an immediate has packed fields")
+        if item.get("floats", True) is not True:
+            src.fail(f"{where}, floats", "must be true, or is left out")
+        if "floats" in item:
+            contract.float_operations.add(name)
         contract.micro_operations[name] = roles
     contract.enums["uop"], contract.enum_docs["uop"] = values, docs
 

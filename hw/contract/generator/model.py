@@ -233,6 +233,7 @@ class Contract:
     enum_docs: dict = field(default_factory=dict)  # name -> {member: doc}
     immediates: list = field(default_factory=list)
     micro_operations: dict = field(default_factory=dict)  # name -> {field: UopField}
+    float_operations: set = field(default_factory=set)  # names of those that compute in FP32
     header: list = field(default_factory=list)
     header_words: int = 0
     commands: list = field(default_factory=list)
