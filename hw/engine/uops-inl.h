@@ -221,12 +221,9 @@ inline void compare_floats(int64_t* dst, const int64_t* a, const int64_t* b, siz
   map2(dst, a, b, n, [=](int64_t x, int64_t y) -> int64_t { return op(as_float(float_of(x)), as_float(float_of(y))); });
 }
 
-inline void multiply_add(int64_t* dst, const int64_t* a, const int64_t* b, const int64_t* c, size_t n) {
-  NPU_INDEPENDENT
-  for (size_t i = 0; i < n; ++i) {
-    const float sum = __builtin_fmaf(as_float(float_of(a[i])), as_float(float_of(b[i])), as_float(float_of(c[i])));
-    dst[i] = float_value(one_nan(as_bits(sum)));
-  }
+inline int64_t multiply_add(int64_t a, int64_t b, int64_t c) {
+  const float sum = __builtin_fmaf(as_float(float_of(a)), as_float(float_of(b)), as_float(float_of(c)));
+  return float_value(one_nan(as_bits(sum)));
 }
 
 inline int64_t whole_number(int64_t value, int64_t mode) {
@@ -296,8 +293,16 @@ void run_float_uop(const UopBlock& block, const Uop& uop) {
       return float_map2(imm0, dst, a, b, n, [](float x, float y) { return x - y; });
     case UopCode::kFmul:
       return float_map2(imm0, dst, a, b, n, [](float x, float y) { return x * y; });
-    case UopCode::kFma:
-      return multiply_add(dst, a, b, block.registers + static_cast<size_t>(imm0) * kBlockElements, n);
+    case UopCode::kFma: {
+      const int64_t* c = block.registers + static_cast<size_t>(imm0) * kBlockElements;
+      NPU_INDEPENDENT
+      for (size_t i = 0; i < n; ++i) dst[i] = multiply_add(a[i], b[i], c[i]);
+      return;
+    }
+    case UopCode::kFmaImm:
+      return map2(dst, a, b, n, [=](int64_t x, int64_t y) { return multiply_add(x, y, imm0); });
+    case UopCode::kFaffine:
+      return map1(dst, a, n, [=](int64_t x) { return multiply_add(x, imm0, imm1); });
     case UopCode::kFmax:
       return map2(dst, a, b, n, [=](int64_t x, int64_t y) {
         return float_value(better_float<true>(float_of(x), float_of(y), imm0 != 0));
@@ -462,6 +467,8 @@ void run_uop(const UopBlock& block, size_t index) {
     case UopCode::kFloatToInt:
     case UopCode::kFscale:
     case UopCode::kFexponent:
+    case UopCode::kFmaImm:
+    case UopCode::kFaffine:
       return run_float_uop(block, uop);
   }
 }

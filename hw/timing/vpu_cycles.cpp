@@ -105,6 +105,8 @@ uint64_t uop_passes(const contract::Uop& uop, Element type, const Capabilities& 
     case UopCode::kFloatToInt:
     case UopCode::kFscale:
     case UopCode::kFexponent:
+    case UopCode::kFmaImm:
+    case UopCode::kFaffine:
       return 1;
   }
   return 1;

@@ -95,10 +95,10 @@ void fill_fields(Uop& uop, Random& random) {
   if (chosen(info.imm1)) uop.imm1 = static_cast<int32_t>(any(info.imm1));
 }
 
-// An operation on registers that were written, often on the one that was written last, so that few results get lost.
+// An operation on integers in registers that were written, often on the one that was written last, so that few results get lost.
 Uop random_uop(Random& random, uint32_t written, uint32_t last, bool tame) {
   const auto reg = [&] { return static_cast<uint32_t>(random.between(0, written - 1)); };
-  Uop uop = {static_cast<UopCode>(random.between(2, contract::kUopCount - 1)),
+  Uop uop = {static_cast<UopCode>(random.between(2, static_cast<int64_t>(UopCode::kTable32))),
              0,
              random.chance(50) ? last : reg(),
              reg(),

@@ -55,6 +55,11 @@ std::pair<int64_t, int64_t> element_range(contract::Element type) {
     case contract::Element::kI16:
       return {INT16_MIN, INT16_MAX};
     case contract::Element::kI32:
+    case contract::Element::kF16:  // FP32 patterns
+    case contract::Element::kBf16:
+    case contract::Element::kF32:
+    case contract::Element::kF8e4m3:
+    case contract::Element::kF8e5m2:
       return {INT32_MIN, INT32_MAX};
     case contract::Element::kI48:
       return {-(int64_t{1} << 47), (int64_t{1} << 47) - 1};

@@ -84,6 +84,7 @@ int64_t shifted_right(int64_t value, int64_t shift, bool round) {
 }  // namespace
 
 bool is_known(const Uop& uop, const KnownBlock& block) {
+  if (contract::uop_info(uop.op).floats) return false;
   switch (uop.op) {
     case UopCode::kLoad:
     case UopCode::kStore:
@@ -166,6 +167,26 @@ int64_t uop_value(const Uop& uop, const UopSources& sources, const KnownBlock& b
     case UopCode::kLoad:
     case UopCode::kStore:
     case UopCode::kTable32:
+    case UopCode::kFadd:
+    case UopCode::kFsub:
+    case UopCode::kFmul:
+    case UopCode::kFma:
+    case UopCode::kFmax:
+    case UopCode::kFmin:
+    case UopCode::kFclamp:
+    case UopCode::kFabs:
+    case UopCode::kFneg:
+    case UopCode::kFeq:
+    case UopCode::kFgt:
+    case UopCode::kFge:
+    case UopCode::kFround:
+    case UopCode::kFcast:
+    case UopCode::kIntToFloat:
+    case UopCode::kFloatToInt:
+    case UopCode::kFscale:
+    case UopCode::kFexponent:
+    case UopCode::kFmaImm:
+    case UopCode::kFaffine:
       break;
   }
   panic(__FILE__, __LINE__, "a micro-operation whose value is not known");
@@ -212,7 +233,12 @@ ValueRange uop_range(const Uop& uop, const std::array<ValueRange, 3>& sources, c
     case UopCode::kGt:
     case UopCode::kGe:
     case UopCode::kLogicalNot:
+    case UopCode::kFeq:
+    case UopCode::kFgt:
+    case UopCode::kFge:
       return {0, 1};
+    case UopCode::kFloatToInt:
+      return signed_range(static_cast<Element>(uop.imm0));
     case UopCode::kSelect:
       return {std::min(a.low, b.low), std::max(a.high, b.high)};
     case UopCode::kNegate:
@@ -242,6 +268,22 @@ ValueRange uop_range(const Uop& uop, const std::array<ValueRange, 3>& sources, c
     case UopCode::kTable16:
     case UopCode::kIntdiv:
     case UopCode::kTable32:
+    case UopCode::kFadd:
+    case UopCode::kFsub:
+    case UopCode::kFmul:
+    case UopCode::kFma:
+    case UopCode::kFmax:
+    case UopCode::kFmin:
+    case UopCode::kFclamp:
+    case UopCode::kFabs:
+    case UopCode::kFneg:
+    case UopCode::kFround:
+    case UopCode::kFcast:
+    case UopCode::kIntToFloat:
+    case UopCode::kFscale:
+    case UopCode::kFexponent:
+    case UopCode::kFmaImm:
+    case UopCode::kFaffine:
       break;
   }
   return kAnyValue;

@@ -814,6 +814,8 @@ enum class UopCode : uint32_t {
   kFloatToInt = 44,
   kFscale = 45,  // FP32 a * 2^b, rounded once, for the low 32 bits of b, which have a sign.
   kFexponent = 46,  // The exponent of |a|: 2^dst <= |a| < 2^(dst + 1). Of a zero -256, of an infinity or NaN 128.
+  kFmaImm = 47,  // FP32 a * b + imm0 (a pattern), rounded once.
+  kFaffine = 48,  // FP32 a * imm0 + imm1 (patterns), rounded once.
 };
 
 [[nodiscard]] constexpr std::string_view name(UopCode value) {
@@ -912,6 +914,10 @@ enum class UopCode : uint32_t {
       return "fscale";
     case UopCode::kFexponent:
       return "fexponent";
+    case UopCode::kFmaImm:
+      return "fma_imm";
+    case UopCode::kFaffine:
+      return "faffine";
   }
   return "?";
 }

@@ -79,7 +79,7 @@ struct UopInfo {
 };
 
 // Micro-operations; they count from 0.
-inline constexpr uint32_t kUopCount = 47;
+inline constexpr uint32_t kUopCount = 49;
 
 namespace detail {
 
@@ -131,6 +131,8 @@ inline constexpr std::array<UopInfo, kUopCount> kUops = {{
     {{UopRole::kResult}, {UopRole::kSource}, {}, {UopRole::kElement, 0x7}, {}, true},  // float_to_int
     {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {}, {}, true},  // fscale
     {{UopRole::kResult}, {UopRole::kSource}, {}, {}, {}, true},  // fexponent
+    {{UopRole::kResult}, {UopRole::kSource}, {UopRole::kSource}, {UopRole::kNumber, 0, 0, INT32_MIN, INT32_MAX}, {}, true},  // fma_imm
+    {{UopRole::kResult}, {UopRole::kSource}, {}, {UopRole::kNumber, 0, 0, INT32_MIN, INT32_MAX}, {UopRole::kNumber, 0, 0, INT32_MIN, INT32_MAX}, true},  // faffine
 }};
 
 }  // namespace detail

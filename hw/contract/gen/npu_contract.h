@@ -809,6 +809,8 @@ enum npu_uop {
   NPU_UOP_FSCALE = 45,  // FP32 a * 2^b, rounded once, for the low 32 bits of b, which have a sign.
   // The exponent of |a|: 2^dst <= |a| < 2^(dst + 1). Of a zero -256, of an infinity or NaN 128.
   NPU_UOP_FEXPONENT = 46,
+  NPU_UOP_FMA_IMM = 47,  // FP32 a * b + imm0 (a pattern), rounded once.
+  NPU_UOP_FAFFINE = 48,  // FP32 a * imm0 + imm1 (patterns), rounded once.
 };
 
 // Commands: word, lowest bit and width of every field. All words are little endian in memory.

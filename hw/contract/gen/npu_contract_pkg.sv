@@ -781,7 +781,10 @@ package npu_contract_pkg;
     // 0.
     UopFloatToInt = 8'h2c,
     UopFscale = 8'h2d,  // FP32 a * 2^b, rounded once, for the low 32 bits of b, which have a sign.
-    UopFexponent = 8'h2e  // The exponent of |a|: 2^dst <= |a| < 2^(dst + 1). Of a zero -256, of an infinity or NaN 128.
+    // The exponent of |a|: 2^dst <= |a| < 2^(dst + 1). Of a zero -256, of an infinity or NaN 128.
+    UopFexponent = 8'h2e,
+    UopFmaImm = 8'h2f,  // FP32 a * b + imm0 (a pattern), rounded once.
+    UopFaffine = 8'h30  // FP32 a * imm0 + imm1 (patterns), rounded once.
   } uop_e;
 
   // Elements of signed arrays.
