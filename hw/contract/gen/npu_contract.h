@@ -799,8 +799,8 @@ enum npu_uop {
   NPU_UOP_FEQ = 38,  // FP32 a == b ? 1 : 0; a NaN equals nothing.
   NPU_UOP_FGT = 39,  // FP32 a > b ? 1 : 0.
   NPU_UOP_FGE = 40,  // FP32 a >= b ? 1 : 0.
-  // The whole number below a (imm0 = 0), above it (1), or nearest to it, of two equally near ones the even one (2); the
-  // sign of a zero stays.
+  // The whole number below a (imm0 = 0), above it (1), or nearest to it, of two equally near ones the even one (2); a
+  // result of zero has the sign of a.
   NPU_UOP_FROUND = 41,
   NPU_UOP_FCAST = 42,  // a rounded to the format imm0, and FP32 again.
   NPU_UOP_INT_TO_FLOAT = 43,  // The low 32 bits of a, which have a sign, rounded once to the format imm0.
@@ -1154,8 +1154,9 @@ enum npu_uop {
 #define NPU_UOP_IMM1_WIDTH 32u
 
 // One tile of MAX_POOL2D or AVG_POOL2D; padding as in mxu. Zero points of AVG_POOL2D are words 0 and 2 of the parameter
-// block. Of floating point values are FP32: avg adds those of the window in its order to +0, row by row, and multiplies
-// the sum by the FP32 number nearest to 1 / count; the result is rounded to type.
+// block. Of floating point values are FP32: max joins those of the window (fmax) and avg adds them to +0, in its order,
+// row by row; avg multiplies the sum by the FP32 number nearest to 1 / count. The result, of any NaN that of FP32, is
+// rounded to type. A window without any is -infinity (max) or +0 (avg).
 #define NPU_VPU_POOL_WORDS 26u
 #define NPU_VPU_POOL_SRC_WORD 5u  // Address: two words.
 #define NPU_VPU_POOL_PARAMS_WORD 7u  // Address: two words.
@@ -1217,11 +1218,11 @@ enum npu_uop {
 
 // Reduction over the middle of three dimensions [outer][axis][inner]; inner is contiguous. argmax writes i32; the first
 // maximum wins. Of floating point (f16, bf16 and f32, argmax any) values are FP32, and the result of their sum,
-// product, max (fmax) and min is rounded to type. They are joined in this order, the earlier one as the first operand:
-// with inner above 1 along the axis. Else lane l of vpu_lanes joins elements l, l + vpu_lanes and so on; then, for n =
-// 1, 2, 4 and so on, each lane l joins what lane l + n had, as far as lanes hold something. Sum, max and min with
-// vpu_tree instead: of each vpu_lanes elements, lane l joins lane l + n for n = vpu_lanes / 2, its half and so on to 1,
-// as far as there are elements, and the vectors join along the axis.
+// product, max (fmax) and min, of any NaN that of FP32, is rounded to type. They are joined in this order, the earlier
+// one as the first operand: with inner above 1 along the axis. Else lane l of vpu_lanes joins elements l, l + vpu_lanes
+// and so on; then, for n = 1, 2, 4 and so on, each lane l joins what lane l + n had, as far as lanes hold something.
+// Sum, max and min with vpu_tree instead: of each vpu_lanes elements, lane l joins lane l + n for n = vpu_lanes / 2,
+// its half and so on to 1, as far as there are elements, and the vectors join along the axis.
 #define NPU_VPU_REDUCE_WORDS 18u
 #define NPU_VPU_REDUCE_SRC_WORD 5u  // Address: two words.
 #define NPU_VPU_REDUCE_DST_WORD 7u  // Address: two words.

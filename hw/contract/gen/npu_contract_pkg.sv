@@ -772,8 +772,8 @@ package npu_contract_pkg;
     UopFeq = 8'h26,  // FP32 a == b ? 1 : 0; a NaN equals nothing.
     UopFgt = 8'h27,  // FP32 a > b ? 1 : 0.
     UopFge = 8'h28,  // FP32 a >= b ? 1 : 0.
-    // The whole number below a (imm0 = 0), above it (1), or nearest to it, of two equally near ones the even one (2);
-    // the sign of a zero stays.
+    // The whole number below a (imm0 = 0), above it (1), or nearest to it, of two equally near ones the even one (2); a
+    // result of zero has the sign of a.
     UopFround = 8'h29,
     UopFcast = 8'h2a,  // a rounded to the format imm0, and FP32 again.
     UopIntToFloat = 8'h2b,  // The low 32 bits of a, which have a sign, rounded once to the format imm0.
@@ -1017,8 +1017,9 @@ package npu_contract_pkg;
 
   parameter int unsigned VpuPoolWords = 26;
   // One tile of MAX_POOL2D or AVG_POOL2D; padding as in mxu. Zero points of AVG_POOL2D are words 0 and 2 of the
-  // parameter block. Of floating point values are FP32: avg adds those of the window in its order to +0, row by row,
-  // and multiplies the sum by the FP32 number nearest to 1 / count; the result is rounded to type.
+  // parameter block. Of floating point values are FP32: max joins those of the window (fmax) and avg adds them to +0,
+  // in its order, row by row; avg multiplies the sum by the FP32 number nearest to 1 / count. The result, of any NaN
+  // that of FP32, is rounded to type. A window without any is -infinity (max) or +0 (avg).
   typedef struct packed {
     logic [31:0] reserved3;
     logic [31:0] reserved2;
@@ -1050,11 +1051,11 @@ package npu_contract_pkg;
   parameter int unsigned VpuReduceWords = 18;
   // Reduction over the middle of three dimensions [outer][axis][inner]; inner is contiguous. argmax writes i32; the
   // first maximum wins. Of floating point (f16, bf16 and f32, argmax any) values are FP32, and the result of their sum,
-  // product, max (fmax) and min is rounded to type. They are joined in this order, the earlier one as the first
-  // operand: with inner above 1 along the axis. Else lane l of vpu_lanes joins elements l, l + vpu_lanes and so on;
-  // then, for n = 1, 2, 4 and so on, each lane l joins what lane l + n had, as far as lanes hold something. Sum, max
-  // and min with vpu_tree instead: of each vpu_lanes elements, lane l joins lane l + n for n = vpu_lanes / 2, its half
-  // and so on to 1, as far as there are elements, and the vectors join along the axis.
+  // product, max (fmax) and min, of any NaN that of FP32, is rounded to type. They are joined in this order, the
+  // earlier one as the first operand: with inner above 1 along the axis. Else lane l of vpu_lanes joins elements l, l +
+  // vpu_lanes and so on; then, for n = 1, 2, 4 and so on, each lane l joins what lane l + n had, as far as lanes hold
+  // something. Sum, max and min with vpu_tree instead: of each vpu_lanes elements, lane l joins lane l + n for n =
+  // vpu_lanes / 2, its half and so on to 1, as far as there are elements, and the vectors join along the axis.
   typedef struct packed {
     logic [31:0] reserved3;
     logic [31:0] reserved2;
