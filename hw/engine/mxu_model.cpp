@@ -45,6 +45,11 @@ class MxuModel final : public Engine {
   TileResult start(const Tile& any, MemoryView& memory, bool timed) override {
     if (!std::holds_alternative<MxuTile>(any)) return refused(ErrorCode::kFaultBadCommand);
     const auto& tile = std::get<MxuTile>(any);
+    const contract::Element type = tile.command.src_type;
+    // The array says in which order floating point is summed.
+    if (contract::is_float(type) && timing::mxu_float_cycles(type, caps_) == 0) {
+      return refused(ErrorCode::kFaultBadCommand);
+    }
     TileResult result;
     result.error = at_.resolve(tile, memory);
     if (result.error != ErrorCode::kOk) return result;

@@ -179,7 +179,7 @@ void make_float(VpuReduceCommand& command, Random& random) {
     case ReduceOp::kProduct:
       return;
     case ReduceOp::kArgmax:
-      if (random.chance(50)) command.type = random.pick({Element::kF8e4m3, Element::kF8e5m2});
+      command.type = random.pick({Element::kF16, Element::kBf16, Element::kF32, Element::kF8e4m3, Element::kF8e5m2});
       break;
     case ReduceOp::kMax:
     case ReduceOp::kMin:

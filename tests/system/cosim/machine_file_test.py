@@ -12,7 +12,7 @@ from pathlib import Path
 NPU, CMAKE, SCRIPT = "", "", ""
 # Keys that may be missing, and all that there were before them.
 LATER = ("vpu_registers", "vpu_table_bytes", "mxu_int16", "mxu_residual", "mxu_split", "vpu_rescale", "vpu_tree", "vpu_table_pairs", "vpu_shared_pass",
-         "dma_read_ahead")
+         "dma_read_ahead", "mxu_fp8_cycles", "mxu_fp16_cycles", "mxu_bf16_cycles", "mxu_fp32_cycles", "vpu_float")
 BEFORE = "".join(line + "\n" for line in (Path(__file__).resolve().parents[3] / "hw/presets/nano.yaml").read_text().splitlines()
                  if not line.startswith(LATER))
 # Files of one folder, by name.

@@ -12,6 +12,7 @@
 
 #include "hw/contract/error.h"
 #include "hw/contract/gen/accesses.h"
+#include "hw/contract/gen/micro_operations.h"
 #include "hw/engine/mxu_model.h"
 #include "hw/engine/vpu_model.h"
 #include "hw/presets/preset.h"
@@ -79,10 +80,22 @@ void mark_access(const contract::MemoryAccess& access, std::vector<uint8_t>& byt
   }
 }
 
+// The preset, or `floats`: edge with all formats, whose cycles do not divide its depth.
+Capabilities machine(const std::string& name) {
+  if (name != "floats") return presets::load_preset(name).caps;
+  Capabilities caps = presets::load_preset("edge").caps;
+  caps.mxu_fp8_cycles = 1;
+  caps.mxu_fp16_cycles = 2;
+  caps.mxu_bf16_cycles = 3;
+  caps.mxu_fp32_cycles = 5;
+  caps.vpu_float = 1;
+  return caps;
+}
+
 class RandomTiles : public testing::TestWithParam<std::tuple<Unit, const char*>> {
  protected:
   const Unit unit_ = std::get<0>(GetParam());
-  const Capabilities caps_ = presets::load_preset(std::get<1>(GetParam())).caps;
+  const Capabilities caps_ = machine(std::get<1>(GetParam()));
   const std::unique_ptr<engine::Engine> model_ =
       unit_ == Unit::kMxu ? engine::make_mxu_model(caps_) : engine::make_vpu_model(caps_);
 };
@@ -94,6 +107,11 @@ constexpr size_t kResidualKinds = 3 * 2;
 // Element-wise: tame or not, long or not, in place or not. Pooling: 2 modes, 2 types. Reductions: 3 types of max, min
 // and argmax, 1 of sum, product, all and any.
 constexpr size_t kVpuKinds = 8 + 4 + 3 * 3 + 4;
+// With floating point. Of the MXU 3 modes of 5 formats. Element-wise as above; pooling of 3 formats: averages, maxima,
+// and those that ignore NaNs. Reductions: sum and product of 3 formats, max and min of 3, argmax of 5, each of these
+// with NaNs and without.
+constexpr size_t kMxuFloatKinds = 3 * 5;
+constexpr size_t kVpuFloatKinds = 8 + 3 * 3 + 2 * 3 + 2 * (2 * 3 + 5);
 
 TEST_P(RandomTiles, TouchWhatTheContractSays) {
   uint64_t compared = 0;
@@ -132,9 +150,11 @@ TEST_P(RandomTiles, AreAcceptedWithinTheirCyclesAndOfEveryKind) {
     cycles += result.cycles;
     longest = std::max(longest, result.cycles);
   }
-  const size_t of_mxu = kMxuKinds + (caps_.mxu_residual != 0 ? kResidualKinds : 0);
-  EXPECT_EQ(kinds.size(), unit_ == Unit::kMxu ? of_mxu : kVpuKinds);
-  for (const auto& [kind, count] : kinds) EXPECT_GE(count, 20) << kind;
+  const bool floats = caps_.vpu_float != 0;
+  const size_t of_mxu = kMxuKinds + (caps_.mxu_residual != 0 ? kResidualKinds : 0) + (floats ? kMxuFloatKinds : 0);
+  EXPECT_EQ(kinds.size(), unit_ == Unit::kMxu ? of_mxu : kVpuKinds + (floats ? kVpuFloatKinds : 0));
+  // There are twice as many kinds of the VPU with floating point.
+  for (const auto& [kind, count] : kinds) EXPECT_GE(count, floats ? 4 : 20) << kind;
   // Long ones are no rarity.
   EXPECT_GE(longest, kMostCycles * 9 / 10);
   EXPECT_GE(cycles / kSeeds, kMostCycles / 20);
@@ -209,30 +229,37 @@ TEST_P(RandomTiles, AreSmallWhenTheyMustBe) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, RandomTiles,
-                         testing::Combine(testing::Values(Unit::kMxu, Unit::kVpu), testing::Values("nano", "edge")),
+                         testing::Combine(testing::Values(Unit::kMxu, Unit::kVpu),
+                                          testing::Values("nano", "edge", "floats")),
                          [](const auto& info) {
                            return std::string(std::get<0>(info.param) == Unit::kMxu ? "Mxu" : "Vpu") +
                                   std::get<1>(info.param);
                          });
 
 TEST(RandomEwise, HasEveryMicroOperationAndType) {
-  const Capabilities caps = presets::load_preset("nano").caps;
-  std::map<UopCode, int> uops;
-  std::map<Element, int> loaded, stored;
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const Tile tile = random_tile(Unit::kVpu, caps, seed, kMostCycles);
-    if (contract::Header::decode(tile.command).opcode != contract::Opcode::kVpuEwise) continue;
-    const VpuEwiseCommand command = VpuEwiseCommand::decode(tile.command);
-    for (const Uop& uop : command.uops) {
-      ++uops[uop.op];
-      if (uop.op == UopCode::kLoad) ++loaded[command.operands.at(uop.a).type];
-      if (uop.op == UopCode::kStore) ++stored[command.operands.at(uop.b).type];
+  for (const bool floats : {false, true}) {
+    const Capabilities caps = machine(floats ? "floats" : "nano");
+    std::map<UopCode, int> uops;
+    std::map<Element, int> loaded, stored;
+    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+      const Tile tile = random_tile(Unit::kVpu, caps, seed, kMostCycles);
+      if (contract::Header::decode(tile.command).opcode != contract::Opcode::kVpuEwise) continue;
+      const VpuEwiseCommand command = VpuEwiseCommand::decode(tile.command);
+      for (const Uop& uop : command.uops) {
+        ++uops[uop.op];
+        if (uop.op == UopCode::kLoad) ++loaded[command.operands.at(uop.a).type];
+        if (uop.op == UopCode::kStore) ++stored[command.operands.at(uop.b).type];
+      }
     }
+    size_t of_machine = 0;
+    for (uint32_t code = 0; code < contract::kUopCount; ++code) {
+      of_machine += floats || !contract::uop_info(static_cast<UopCode>(code)).floats;
+    }
+    EXPECT_EQ(uops.size(), of_machine);
+    for (const auto& [op, count] : uops) EXPECT_GE(count, 100) << name(op);
+    EXPECT_EQ(loaded.size(), floats ? 10u : 5u);
+    EXPECT_EQ(stored.size(), floats ? 10u : 5u);
   }
-  EXPECT_EQ(uops.size(), size_t{contract::kUopCount});
-  for (const auto& [op, count] : uops) EXPECT_GE(count, 100) << name(op);
-  EXPECT_EQ(loaded.size(), 5u);
-  EXPECT_EQ(stored.size(), 5u);
 }
 
 TEST(RandomEwise, HasRoomOnTheMachine) {

@@ -7,6 +7,7 @@
 #include "hw/contract/gen/micro_operations.h"
 #include "hw/engine/mxu_model.h"
 #include "hw/engine/vpu_model.h"
+#include "sim/cosim/random_floats.h"
 #include "tests/unit/engine/mxu_case.h"
 #include "tests/unit/engine/scalar_uops.h"
 #include "tests/unit/engine/support.h"
@@ -170,6 +171,49 @@ TEST(Malformed, Mxu) {
                      {"results before the memory", [](M& c) { c.dst_row_stride = -1000000; }, kOut}});
 }
 
+TEST(Malformed, MxuOfFloats) {
+  Random random(117);
+  MxuShape shape;
+  shape.in_h = shape.in_w = 4;
+  shape.in_c = 6;
+  shape.out_c = 5;
+  make_float(shape, Element::kF16, random);
+  shape.dst_type = Element::kF16;
+  const MxuCase test = make_case(shape, random);
+  using M = MxuCommand;
+  const std::vector<Mistake<M>> mistakes = {
+      {"two formats", [](M& c) { c.weight_type = Element::kBf16; }},
+      {"two formats of 8 bits",
+       [](M& c) {
+         c.src_type = Element::kF8e4m3;
+         c.weight_type = Element::kF8e5m2;
+       }},
+      {"integer weights", [](M& c) { c.weight_type = Element::kI8; }},
+      {"integer source", [](M& c) { c.src_type = Element::kI8; }},
+      {"integer source of 16 bits", [](M& c) { c.src_type = Element::kI16; }},
+      {"integers whose output stage is of floating point", [](M& c) { c.src_type = c.weight_type = Element::kI8; }},
+      {"raw accumulators",
+       [](M& c) {
+         c.rescale = Rescale::kNone;
+         c.dst_type = Element::kF32;
+       }},
+      {"integer scale", [](M& c) { c.rescale = Rescale::kSingle32; }},
+      {"integer result", [](M& c) { c.dst_type = Element::kI16; }},
+      {"result of 8 bits", [](M& c) { c.dst_type = Element::kF8e4m3; }},
+      {"other result of 8 bits", [](M& c) { c.dst_type = Element::kF8e5m2; }},
+      {"unsigned result", [](M& c) { c.output_unsigned = true; }},
+      {"residual", [](M& c) { c.residual = contract::Residual::kScaleOperand; }},
+      {"unknown format", [](M& c) { c.src_type = c.weight_type = static_cast<Element>(10); }},
+  };
+  expect_refused<M>(*make_mxu_model(test_machine()), test.command, test.memory, mistakes);
+  // Whose array has no order for its sums.
+  contract::Capabilities without = test_machine();
+  without.mxu_fp16_cycles = 0;
+  TestMemory memory = test.memory;
+  EXPECT_EQ(make_mxu_model(without)->run(test.words, memory, true).error, ErrorCode::kFaultBadCommand);
+  EXPECT_EQ(memory.scratchpad(), test.memory.scratchpad());
+}
+
 TEST(Malformed, WrongLengthOrOpcode) {
   Random random(112);
   const MxuCase test = make_case(MxuShape{}, random);
@@ -275,6 +319,110 @@ TEST(Malformed, Ewise) {
   expect_refused<E>(*engine, good, memory, mistakes);
 }
 
+TEST(Malformed, EwiseOfFloats) {
+  VpuEwiseCommand good;
+  good.dims = {1, 1, 1, 4};
+  good.register_count = 3;
+  good.operands.resize(2);
+  good.operands[0].type = good.operands[1].type = Element::kF16;
+  good.operands[0].base = scratchpad(0);
+  good.operands[1].base = scratchpad(64);
+  good.operands[0].stride = good.operands[1].stride = {0, 0, 0, 2};
+  const auto code = [](Element type) { return static_cast<int32_t>(type); };
+  const int32_t f16 = code(Element::kF16);
+  good.uops = {{UopCode::kLoad, 0, 0, 0, 0, 0},
+               {UopCode::kFadd, 1, 0, 0, f16, 0},
+               {UopCode::kFma, 2, 0, 1, 1, 0},
+               {UopCode::kStore, 0, 2, 1, 0, 0}};
+  TestMemory memory(128);
+  using E = VpuEwiseCommand;
+  const auto insert = [](Uop uop) { return [uop](E& c) { c.uops.insert(c.uops.begin() + 1, uop); }; };
+  expect_refused<E>(*make_vpu_model(test_machine()), good, memory,
+                    {{"sum in 8 bits", [&](E& c) { c.uops[1].imm0 = code(Element::kF8e4m3); }},
+                     {"sum in integers", [&](E& c) { c.uops[1].imm0 = code(Element::kI32); }},
+                     {"third factor not written", [](E& c) { c.uops[2].imm0 = 2; }},
+                     {"third factor beyond the registers", [](E& c) { c.uops[2].imm0 = 3; }},
+                     {"negative third factor", [](E& c) { c.uops[2].imm0 = -1; }},
+                     {"NaNs of a maximum", insert({UopCode::kFmax, 1, 0, 0, 2, 0})},
+                     {"NaNs of a minimum", insert({UopCode::kFmin, 1, 0, 0, -1, 0})},
+                     {"NaNs of a clamp", insert({UopCode::kFclamp, 1, 0, 2, 0, 0})},
+                     {"way of rounding", insert({UopCode::kFround, 1, 0, 0, 3, 0})},
+                     {"cast to FP32", insert({UopCode::kFcast, 1, 0, 0, code(Element::kF32), 0})},
+                     {"cast to integers", insert({UopCode::kFcast, 1, 0, 0, code(Element::kI8), 0})},
+                     {"integers to 8 bits", insert({UopCode::kIntToFloat, 1, 0, 0, code(Element::kF8e5m2), 0})},
+                     {"numbers to 48 bits", insert({UopCode::kFloatToInt, 1, 0, 0, code(Element::kI48), 0})},
+                     {"numbers to truth", insert({UopCode::kFloatToInt, 1, 0, 0, code(Element::kBool), 0})},
+                     {"integer cast to a format", insert({UopCode::kCast, 1, 0, 0, f16, 0})},
+                     {"shift of a format", insert({UopCode::kShl, 1, 0, 0, f16, 0})},
+                     {"flags of a load", [](E& c) { c.uops[0].imm0 = 2; }},
+                     {"overlapping result", [](E& c) { c.operands[1].stride[3] = 1; }},
+                     {"source beyond the memory", [](E& c) { c.operands[0].stride[3] = 60; }, kOut}});
+}
+
+TEST(Malformed, PoolOfFloats) {
+  VpuPoolCommand good;
+  good.mode = PoolMode::kMax;
+  good.type = Element::kBf16;
+  good.ignore_nan = true;
+  good.in_h = good.in_w = 4;
+  good.channels = 3;
+  good.out_h = good.out_w = 2;
+  good.kernel_h = good.kernel_w = good.stride_y = good.stride_x = 2;
+  good.src = scratchpad(0);
+  good.dst = scratchpad(128);
+  good.src_row_stride = 24;
+  good.src_pixel_stride = good.dst_pixel_stride = 6;
+  good.dst_row_stride = 12;
+  TestMemory memory(256);
+  using P = VpuPoolCommand;
+  expect_refused<P>(*make_vpu_model(test_machine()), good, memory,
+                    {{"8 bits", [](P& c) { c.type = Element::kF8e4m3; }},
+                     {"other 8 bits", [](P& c) { c.type = Element::kF8e5m2; }},
+                     {"NaNs of integers", [](P& c) { c.type = Element::kI16; }},
+                     {"NaNs of an average", [](P& c) { c.mode = PoolMode::kAvg; }},
+                     {"overlapping results", [](P& c) { c.dst_pixel_stride = 4; }},
+                     {"source beyond the memory", [](P& c) { c.type = Element::kF32, c.src.offset = 170; }, kOut}});
+}
+
+TEST(Malformed, ReduceOfFloats) {
+  VpuReduceCommand good;
+  good.op = ReduceOp::kMax;
+  good.type = Element::kF16;
+  good.ignore_nan = true;
+  good.outer = 2;
+  good.axis = 3;
+  good.inner = 4;
+  good.src = scratchpad(0);
+  good.dst = scratchpad(128);
+  good.src_outer_stride = 48;
+  good.src_axis_stride = good.dst_outer_stride = 16;
+  TestMemory memory(256);
+  using R = VpuReduceCommand;
+  expect_refused<R>(*make_vpu_model(test_machine()), good, memory,
+                    {{"8 bits", [](R& c) { c.type = Element::kF8e4m3; }},
+                     {"NaNs of integers", [](R& c) { c.type = Element::kI32; }},
+                     {"NaNs of a sum", [](R& c) { c.op = ReduceOp::kSum; }},
+                     {"NaNs of a product", [](R& c) { c.op = ReduceOp::kProduct; }},
+                     {"all", [](R& c) { c.op = ReduceOp::kAll, c.ignore_nan = false; }},
+                     {"any", [](R& c) { c.op = ReduceOp::kAny, c.ignore_nan = false; }},
+                     {"sum of 8 bits",
+                      [](R& c) {
+                        c.op = ReduceOp::kSum;
+                        c.ignore_nan = false;
+                        c.type = Element::kF8e5m2;
+                      }},
+                     {"NaNs of integers that are compared",
+                      [](R& c) {
+                        c.op = ReduceOp::kArgmax;
+                        c.type = Element::kI8;
+                      }},
+                     {"overlapping results", [](R& c) { c.dst_outer_stride = 4; }},
+                     {"overlapping indices", [](R& c) {
+                        c.op = ReduceOp::kArgmax;
+                        c.dst_outer_stride = 8;
+                      }}});
+}
+
 TEST(Malformed, Pool) {
   VpuPoolCommand good;
   good.mode = PoolMode::kAvg;
@@ -353,8 +501,9 @@ TEST(Malformed, FlippedBitsDoNoHarm) {
     MxuShape shape = cosim::random_mxu_shape(random);
     shape.in_c = std::min<int64_t>(shape.in_c, 20);
     if (shape.mode == contract::MxuMode::kDepthwise) shape.out_c = shape.in_c * shape.multiplier;
+    if (random.chance(40)) make_float(shape, *cosim::random_mxu_format(test_machine(), random), random);
     MxuCase test = make_case(shape, random);
-    EwiseCase ewise = make_ewise_case(random);
+    EwiseCase ewise = make_ewise_case(cosim::random_ewise(random, random.chance(50)), random);
     for (int k = 0; k < 20; ++k) {
       damage(test.words, test.memory, *mxu);
       damage(ewise.words, ewise.memory, *vpu);

@@ -82,7 +82,7 @@ class TestMemory final : public MemoryView {
   std::map<uint16_t, std::vector<uint8_t>> variables_;
 };
 
-// A machine like the default one.
+// A machine like the default one, with floating point.
 inline contract::Capabilities test_machine() {
   contract::Capabilities caps;
   caps.mxu_cols = 32;
@@ -101,6 +101,10 @@ inline contract::Capabilities test_machine() {
   caps.vpu_table_pairs = 1;
   caps.vpu_shared_pass = 1;
   caps.dma_port_bytes = 16;
+  caps.mxu_fp8_cycles = 1;
+  caps.mxu_fp16_cycles = caps.mxu_bf16_cycles = 2;
+  caps.mxu_fp32_cycles = 8;
+  caps.vpu_float = 1;
   return caps;
 }
 

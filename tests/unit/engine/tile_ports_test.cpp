@@ -13,6 +13,7 @@
 #include "hw/engine/vpu_model.h"
 #include "hw/timing/mxu_cycles.h"
 #include "hw/timing/vpu_cycles.h"
+#include "sim/cosim/random_floats.h"
 #include "sim/cosim/random_tiles.h"
 #include "tests/unit/engine/mxu_case.h"
 #include "tests/unit/engine/scalar_uops.h"
@@ -150,8 +151,11 @@ TEST(TilePorts, RandomMxuTiles) {
     for (int i = 0; i < 600; ++i) {
       MxuShape shape = cosim::random_mxu_shape(random);
       if (random.chance(30)) cosim::add_residual(shape, random);
+      if (random.chance(30)) make_float(shape, *cosim::random_mxu_format(caps, random), random);
+      if (shape.format) shape.in_c = std::min<int64_t>(shape.in_c, 40);
+      if (shape.mode == contract::MxuMode::kDepthwise) shape.out_c = shape.in_c * shape.multiplier;
       if (random.chance(30)) put_side_by_side(shape, caps, random);
-      MxuCase test = make_case(shape, random);
+      MxuCase test = make_case(shape, random, caps);
       const TileResult result = engine->run(test.words, test.memory, true);
       ASSERT_EQ(result.error, ErrorCode::kOk);
       EXPECT_EQ(result.cycles, timing::mxu_cycles(test.command, caps).total());
@@ -176,7 +180,7 @@ TEST(TilePorts, RandomEwiseTiles) {
   Random random(104);
   const std::unique_ptr<Engine> engine = make_vpu_model(test_machine());
   for (int i = 0; i < 600; ++i) {
-    EwiseCase test = make_ewise_case(random);
+    EwiseCase test = make_ewise_case(cosim::random_ewise(random, random.chance(50)), random);
     const TileResult result = engine->run(test.words, test.memory, true);
     ASSERT_EQ(result.error, ErrorCode::kOk);
     EXPECT_EQ(result.cycles, timing::vpu_cycles(test.command, test_machine()).total());

@@ -15,11 +15,15 @@ namespace {
 using contract::ErrorCode;
 
 template <class Command>
-ErrorCode check(const Command& command) {
+ErrorCode check_on(const contract::Capabilities& machine, const Command& command) {
   std::vector<uint32_t> words;
   command.encode(words);
   DecodedCommand decoded;
-  return check_command(words, small_machine(), decoded);
+  return check_command(words, machine, decoded);
+}
+template <class Command>
+ErrorCode check(const Command& command) {
+  return check_on(small_machine(), command);
 }
 
 TEST(ValidateTest, GoodCommandsPass) {
@@ -163,6 +167,94 @@ TEST(ValidateTest, TilesHaveAResidualWhereTheMachineHas) {
     machine.mxu_residual = has_residual;
     DecodedCommand decoded;
     EXPECT_EQ(check_command(words, machine, decoded), has_residual == 0 ? ErrorCode::kFaultBadCommand : ErrorCode::kOk);
+  }
+}
+
+// A machine that has all formats, or of the MXU's all but one.
+TEST(ValidateTest, TilesHaveTheFormatsOfTheMachine) {
+  using contract::Element;
+  struct Format {
+    Element type;
+    uint32_t contract::Capabilities::*cycles;
+  };
+  const Format formats[] = {{Element::kF16, &contract::Capabilities::mxu_fp16_cycles},
+                            {Element::kBf16, &contract::Capabilities::mxu_bf16_cycles},
+                            {Element::kF32, &contract::Capabilities::mxu_fp32_cycles},
+                            {Element::kF8e4m3, &contract::Capabilities::mxu_fp8_cycles},
+                            {Element::kF8e5m2, &contract::Capabilities::mxu_fp8_cycles}};
+  contract::MxuCommand mxu;
+  mxu.header.queue = contract::Queue::kMxu;
+  mxu.in_h = mxu.in_w = mxu.in_c = mxu.out_h = mxu.out_w = mxu.out_c = 1;
+  mxu.kernel_h = mxu.kernel_w = mxu.stride_y = mxu.stride_x = mxu.dilation_y = mxu.dilation_x = 1;
+  mxu.rescale = contract::Rescale::kFloating;
+  mxu.dst_type = Element::kF16;
+  int checked = 0;
+  for (const Format& format : formats) {
+    for (const contract::MxuMode mode :
+         {contract::MxuMode::kConv, contract::MxuMode::kDepthwise, contract::MxuMode::kMatmul}) {
+      mxu.mode = mode;
+      mxu.multiplier = 1;
+      mxu.src_type = mxu.weight_type = format.type;
+      for (const Format& missing : formats) {
+        contract::Capabilities machine = small_machine();
+        for (const Format& each : formats) machine.*each.cycles = 3;
+        EXPECT_EQ(check_on(machine, mxu), ErrorCode::kOk);
+        machine.*missing.cycles = 0;
+        const bool has = missing.cycles != format.cycles;
+        EXPECT_EQ(check_on(machine, mxu), has ? ErrorCode::kOk : ErrorCode::kFaultBadCommand);
+        ++checked;
+      }
+    }
+  }
+  EXPECT_EQ(checked, 75);
+}
+
+TEST(ValidateTest, TheVpuHasFloatingPointOrNone) {
+  using contract::Element;
+  const auto expect_needs_floats = [](const auto& command, const std::string& what) {
+    contract::Capabilities machine = small_machine();
+    EXPECT_EQ(check_on(machine, command), ErrorCode::kFaultBadCommand) << what;
+    machine.vpu_float = 1;
+    EXPECT_EQ(check_on(machine, command), ErrorCode::kOk) << what;
+  };
+  // Each micro-operation between registers of integers.
+  int operations = 0;
+  for (uint32_t code = 0; code < contract::kUopCount; ++code) {
+    const auto op = static_cast<contract::UopCode>(code);
+    if (!uop_info(op).floats) continue;
+    contract::VpuEwiseCommand command = ewise(spm(0), spm(64), 4);
+    contract::Uop uop;
+    uop.op = op;
+    if (uop_info(op).imm0.role == contract::UopRole::kElement) {
+      while ((uop_info(op).imm0.elements >> uop.imm0 & 1) == 0) ++uop.imm0;
+    }
+    command.uops.insert(command.uops.begin() + 1, uop);
+    expect_needs_floats(command, std::string(name(op)));
+    ++operations;
+  }
+  EXPECT_EQ(operations, 20);
+  for (const Element type : {Element::kF16, Element::kBf16, Element::kF32, Element::kF8e4m3, Element::kF8e5m2}) {
+    contract::VpuEwiseCommand loads = ewise(spm(0), spm(64), 4), stores = loads;
+    loads.operands[0].type = type;
+    expect_needs_floats(loads, std::string("a load of ") + std::string(name(type)));
+    stores.operands[1].type = type;
+    stores.operands[1].stride[3] = static_cast<int32_t>(element_bytes(type));
+    expect_needs_floats(stores, std::string("a store of ") + std::string(name(type)));
+    contract::VpuReduceCommand reduce;
+    reduce.header.queue = contract::Queue::kVpu;
+    reduce.outer = reduce.axis = reduce.inner = 1;
+    reduce.type = type;
+    reduce.op = contract::ReduceOp::kArgmax;
+    expect_needs_floats(reduce, std::string("argmax of ") + std::string(name(type)));
+    if (element_bytes(type) == 1) continue;
+    reduce.op = contract::ReduceOp::kProduct;
+    expect_needs_floats(reduce, std::string("a product of ") + std::string(name(type)));
+    contract::VpuPoolCommand pool;
+    pool.header.queue = contract::Queue::kVpu;
+    pool.in_h = pool.in_w = pool.channels = pool.out_h = pool.out_w = 1;
+    pool.kernel_h = pool.kernel_w = pool.stride_y = pool.stride_x = 1;
+    pool.type = type;
+    expect_needs_floats(pool, std::string("a pooling of ") + std::string(name(type)));
   }
 }
 

@@ -21,6 +21,10 @@ Capabilities edge() {
   caps.mxu_dw_taps = 9;
   caps.mxu_acc_bytes = 65536;  // half of it: 256 pixels of 32 int32 accumulators
   caps.mxu_weight_port_bytes = 64;
+  caps.mxu_fp8_cycles = 1;
+  caps.mxu_fp16_cycles = 2;
+  caps.mxu_bf16_cycles = 3;
+  caps.mxu_fp32_cycles = 5;
   return caps;
 }
 
@@ -31,6 +35,8 @@ Capabilities nano() {
   caps.mxu_dw_taps = 2;
   caps.mxu_acc_bytes = 4096;  // 64 pixels
   caps.mxu_weight_port_bytes = 16;
+  caps.mxu_fp8_cycles = caps.mxu_fp16_cycles = caps.mxu_bf16_cycles = 2;
+  caps.mxu_fp32_cycles = 8;
   return caps;
 }
 
@@ -151,6 +157,58 @@ TEST(MxuCycles, WideOperandsTakeLonger) {
   EXPECT_EQ(mxu_loops(command, edge()).load(0), 32u);
 }
 
+TEST(MxuCycles, FormatsHaveCyclesOfTheirOwn) {
+  const Capabilities caps = edge();
+  EXPECT_EQ(mxu_float_cycles(Element::kF8e4m3, caps), 1u);
+  EXPECT_EQ(mxu_float_cycles(Element::kF8e5m2, caps), 1u);
+  EXPECT_EQ(mxu_float_cycles(Element::kF16, caps), 2u);
+  EXPECT_EQ(mxu_float_cycles(Element::kBf16, caps), 3u);
+  EXPECT_EQ(mxu_float_cycles(Element::kF32, caps), 5u);
+  for (const Element type : {Element::kI8, Element::kI16, Element::kI32, Element::kI48, Element::kBool}) {
+    EXPECT_EQ(mxu_float_cycles(type, caps), 0u);
+  }
+  EXPECT_EQ(mxu_float_cycles(Element::kF32, Capabilities()), 0u);
+}
+
+TEST(MxuCycles, FloatsTakeTheCyclesOfTheirFormat) {
+  // 64 pixels, 64 -> 32 channels: 2 steps of 32, in a block of 256 pixels since accumulators have 4 bytes. A step of
+  // FP16 holds 64 bytes of a channel, a beat: 32 beats, and 2 * 64 * 2 cycles. Sums drain under the last step.
+  MxuCommand command = conv(8, 8, 64, 32, 1);
+  command.src_type = command.weight_type = Element::kF16;
+  EXPECT_EQ(mxu_loops(command, edge()).step_bytes, 64u);
+  EXPECT_EQ(mxu_loops(command, edge()).block_pixels, 256u);
+  EXPECT_EQ(mxu_cycles(command, edge()).fill, 32 + kPipeline);
+  EXPECT_EQ(mxu_cycles(command, edge()).steady, 256u);
+  EXPECT_EQ(mxu_cycles(command, edge()).drain, 1 + kOutput);
+  command.src_type = command.weight_type = Element::kBf16;  // 3 cycles: 2 * 64 * 3
+  EXPECT_EQ(mxu_cycles(command, edge()).steady, 384u);
+  command.src_type = command.weight_type = Element::kF32;  // 128 bytes are two beats: 64 of them, and 2 * 64 * 5
+  EXPECT_EQ(mxu_loops(command, edge()).step_bytes, 128u);
+  EXPECT_EQ(mxu_cycles(command, edge()).fill, 64 + kPipeline);
+  EXPECT_EQ(mxu_cycles(command, edge()).steady, 640u);
+  command.src_type = command.weight_type = Element::kF8e5m2;  // as int8: two channels a beat, 2 * 64
+  EXPECT_EQ(mxu_cycles(command, edge()).fill, 16 + kPipeline);
+  EXPECT_EQ(mxu_cycles(command, edge()).steady, 128u);
+}
+
+TEST(MxuCycles, FloatsBoundByWeights) {
+  // One pixel of FP32, 640 -> 128: 20 steps of 4 groups wait for 64 beats each, the last one for none, and takes the 5
+  // cycles of its pixel: 80 * 64 - 64 + 5.
+  MxuCommand command = conv(1, 1, 640, 128, 1);
+  command.src_type = command.weight_type = Element::kF32;
+  EXPECT_EQ(mxu_cycles(command, edge()).steady, 5061u);
+}
+
+TEST(MxuCycles, DepthwiseFloats) {
+  // 9 taps, one step of 2 cycles: 14 x 14 = 196 pixels, 3 groups, 3 * 196 * 2. A beat of 64 bytes has the 18 of 3
+  // channels: 11 beats for 32. The tree over 9 products has four levels.
+  MxuCommand command = conv(14, 14, 96, 96, 3);
+  command.mode = MxuMode::kDepthwise;
+  command.src_type = command.weight_type = Element::kF16;
+  EXPECT_EQ(mxu_cycles(command, edge()).fill, 11u + 3 + 4);
+  EXPECT_EQ(mxu_cycles(command, edge()).steady, 1176u);
+}
+
 TEST(MxuCycles, PixelsSideBySideCountAsOne) {
   // ResNet-8's first layers: 32 x 32 pixels, 16 -> 16 channels, 3 x 3. 144 products take 5 steps of 32. Alone 1,024
   // pixels take 5 * 1,024 cycles; two at a time 512, in blocks of 256. The weights of 16 channels are 16 * 32 / 64 = 8
@@ -226,6 +284,10 @@ MxuCommand random_command(std::mt19937_64& random) {
   command.mode = static_cast<MxuMode>(pick(0, 2));
   if (pick(0, 2) == 0) command.src_type = Element::kI16;
   if (command.mode == MxuMode::kMatmul) command.weight_type = command.src_type;
+  if (pick(0, 3) == 0) {
+    const auto first = static_cast<uint32_t>(Element::kF16), last = static_cast<uint32_t>(Element::kF8e5m2);
+    command.src_type = command.weight_type = static_cast<Element>(pick(first, last));
+  }
   if (command.mode == MxuMode::kDepthwise) command.in_c = command.out_c;
   if (command.mode != MxuMode::kMatmul && pick(0, 3) == 0) {
     command.side_by_side_log2 = pick(1, 3);

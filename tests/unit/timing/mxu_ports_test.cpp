@@ -19,19 +19,25 @@ using contract::Element;
 using contract::MxuCommand;
 using contract::MxuMode;
 
-Capabilities machine(uint32_t cols, uint32_t depth, uint32_t taps, uint32_t acc_bytes, uint32_t port_bytes) {
+// `floats` are the cycles of FP8, FP16, BF16 and FP32.
+Capabilities machine(uint32_t cols, uint32_t depth, uint32_t taps, uint32_t acc_bytes, uint32_t port_bytes,
+                     const std::array<uint32_t, 4>& floats) {
   Capabilities caps;
   caps.mxu_cols = cols;
   caps.mxu_depth = depth;
   caps.mxu_dw_taps = taps;
   caps.mxu_acc_bytes = acc_bytes;
   caps.mxu_weight_port_bytes = port_bytes;
+  caps.mxu_fp8_cycles = floats[0];
+  caps.mxu_fp16_cycles = floats[1];
+  caps.mxu_bf16_cycles = floats[2];
+  caps.mxu_fp32_cycles = floats[3];
   return caps;
 }
-const Capabilities kNano = machine(8, 8, 2, 4096, 16);
-const Capabilities kOdd = machine(16, 16, 5, 4096, 32);
-const Capabilities kEdge = machine(32, 32, 9, 65536, 64);
-const Capabilities kServer = machine(128, 128, 16, 1 << 20, 256);
+const Capabilities kNano = machine(8, 8, 2, 4096, 16, {1, 2, 3, 8});
+const Capabilities kOdd = machine(16, 16, 5, 4096, 32, {3, 7, 13, 64});
+const Capabilities kEdge = machine(32, 32, 9, 65536, 64, {1, 2, 2, 5});
+const Capabilities kServer = machine(128, 128, 16, 1 << 20, 256, {1, 2, 2, 8});
 
 class Random {
  public:
@@ -49,6 +55,10 @@ MxuCommand random_command(Random& random, const Capabilities& caps) {
   command.mode = static_cast<MxuMode>(random.between(0, 2));
   command.src_type = random.chance(30) ? Element::kI16 : Element::kI8;
   command.weight_type = command.mode == MxuMode::kMatmul ? command.src_type : Element::kI8;
+  if (random.chance(30)) {
+    const std::array formats = {Element::kF16, Element::kBf16, Element::kF32, Element::kF8e4m3, Element::kF8e5m2};
+    command.src_type = command.weight_type = formats.at(random.between(0, formats.size() - 1));
+  }
   command.out_h = random.between(1, 6);
   command.out_w = random.between(1, random.chance(30) ? 60 : 6);
   command.out_c = random.between(1, 3 * caps.mxu_cols + 1);

@@ -87,6 +87,30 @@ TEST(VpuCycles, PassesOfMicroOperations) {
   EXPECT_EQ(passes(UopCode::kRescale, 1 | kPerChannel), 4u);
 }
 
+TEST(VpuCycles, FloatingPointTakesOnePass) {
+  const Capabilities caps = machine(64);
+  int floats = 0;
+  for (uint32_t code = 0; code < contract::kUopCount; ++code) {
+    const auto op = static_cast<UopCode>(code);
+    if (!contract::uop_info(op).floats) continue;
+    EXPECT_EQ(uop_passes({op, 0, 0, 0, 0, 0}, Element::kF32, caps), 1u) << name(op);
+    ++floats;
+  }
+  EXPECT_EQ(floats, 20);
+  // 1,000 elements are 16 vectors of 64: two loads, a sum and a store, whatever the format.
+  for (const Element type : {Element::kF16, Element::kBf16, Element::kF32, Element::kF8e4m3, Element::kF8e5m2}) {
+    VpuEwiseCommand command;
+    command.dims = {1, 2, 10, 50};
+    command.operands.resize(3);
+    for (contract::Operand& operand : command.operands) operand.type = type;
+    command.uops = {{UopCode::kLoad, 0, 0, 0, 0, 0},
+                    {UopCode::kLoad, 1, 1, 0, 0, 0},
+                    {UopCode::kFadd, 0, 0, 1, static_cast<int32_t>(Element::kF16), 0},
+                    {UopCode::kStore, 0, 0, 2, 0, 0}};
+    EXPECT_EQ(vpu_cycles(command, caps), (Cycles{kFill, 16 * 4, kDrain})) << name(type);
+  }
+}
+
 // Of an operand of INT8, INT32 and 48 bits each: which micro-operations begin a group, and its passes.
 using Groups = std::vector<std::pair<size_t, uint64_t>>;
 Groups groups(const std::vector<Uop>& uops, bool shared = true) {

@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "hw/contract/gen/micro_operations.h"
 #include "hw/timing/vpu_cycles.h"
 #include "sim/cosim/grants.h"
 
@@ -159,13 +160,13 @@ class VpuPortsRandom : public testing::Test {
     for (uint32_t& dim : command.dims) dim = between(1, 6);
     command.operands.resize(between(1, 8));
     for (Operand& operand : command.operands) {
-      operand.type = static_cast<Element>(between(0, static_cast<uint32_t>(Element::kBool)));
+      operand.type = static_cast<Element>(between(0, static_cast<uint32_t>(Element::kF8e5m2)));
       if (between(0, 3) == 0) operand.bytes = between(1, 1100);
     }
     const auto operand = [&] { return between(0, static_cast<uint32_t>(command.operands.size()) - 1); };
     command.uops.resize(between(1, 32));
     for (Uop& uop : command.uops) {
-      const auto others = static_cast<UopCode>(between(0, static_cast<uint32_t>(UopCode::kIntdiv)));
+      const auto others = static_cast<UopCode>(between(0, contract::kUopCount - 1));
       uop.op = std::array{UopCode::kLoad, UopCode::kStore, others}.at(between(0, 2));
       uop.a = operand();
       uop.b = operand();
