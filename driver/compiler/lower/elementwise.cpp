@@ -37,7 +37,7 @@ std::optional<Refusal> check_mul(const Facts& facts, const graph::Operator& op) 
 }
 
 std::optional<Refusal> check_elementwise(const Facts& facts, const graph::Operator& op) {
-  if (auto refusal = refuse_types(facts, op)) return refusal;
+  if (auto refusal = refuse_vpu_type(facts, op)) return refusal;
   switch (op.op) {
     case Op::kRescale:
       return check_rescale(facts, op);

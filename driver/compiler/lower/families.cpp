@@ -4,6 +4,8 @@
 #include <array>
 
 #include "driver/compiler/lower/views.h"
+#include "driver/graph/float_format.h"
+#include "hw/timing/mxu_cycles.h"
 
 namespace npu::compiler {
 namespace {
@@ -53,11 +55,11 @@ constexpr std::array<Entry, graph::kTensorOpCount> kTable = {{
     {Op::kTable, &kElementwiseFamily},
     {Op::kAbs, &kElementwiseFamily},
     {Op::kBitwiseNot, &kElementwiseFamily},
-    {Op::kCeil, &kUnsupportedFamily},
+    {Op::kCeil, &kElementwiseFamily},
     {Op::kClz, &kElementwiseFamily},
     {Op::kCos, &kUnsupportedFamily},
     {Op::kExp, &kUnsupportedFamily},
-    {Op::kFloor, &kUnsupportedFamily},
+    {Op::kFloor, &kElementwiseFamily},
     {Op::kLog, &kUnsupportedFamily},
     {Op::kLogicalNot, &kElementwiseFamily},
     {Op::kNegate, &kElementwiseFamily},
@@ -158,8 +160,54 @@ std::optional<Refusal> refuse_types(const Facts& facts, const graph::Operator& o
   return std::nullopt;
 }
 
+namespace {
+
+bool is_float(const Facts& facts, graph::TensorId id) {
+  return graph::float_format(facts.tensor(id).type).has_value();
+}
+
+// The capability that says in how many cycles the MXU takes a format.
+std::string_view cycles_of(DType type) {
+  switch (type) {
+    case DType::kFp32:
+      return "mxu_fp32_cycles";
+    case DType::kFp16:
+      return "mxu_fp16_cycles";
+    case DType::kBf16:
+      return "mxu_bf16_cycles";
+    default:
+      return "mxu_fp8_cycles";
+  }
+}
+
+}  // namespace
+
+std::optional<Refusal> refuse_vpu_type(const Facts& facts, const graph::Operator& op) {
+  if (auto refusal = refuse_types(facts, op)) return refusal;
+  if (facts.machine().vpu_float != 0) return std::nullopt;
+  for (const std::vector<graph::TensorId>* operands : {&op.inputs, &op.outputs}) {
+    for (const graph::TensorId id : *operands) {
+      if (!is_float(facts, id)) continue;
+      return Refusal{ErrorCode::kTypeUnsupported,
+                     "the VPU of this machine takes no " + std::string(graph::name(facts.tensor(id).type)) +
+                         " (its vpu_float is 0)",
+                     "quantise the network to int8 or int16 activations, or take a machine with vpu_float: 1, such as "
+                     "server"};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Refusal> refuse_mxu_type(const Facts& facts, const graph::Operator& op) {
   const DType type = facts.tensor(op.inputs[0]).type;
+  if (is_float(facts, op.inputs[0])) {
+    if (timing::mxu_float_cycles(*element_of(type), facts.machine()) != 0) return std::nullopt;
+    const auto key = std::string(cycles_of(type));
+    return Refusal{ErrorCode::kTypeUnsupported,
+                   "the MXU of this machine takes no " + std::string(graph::name(type)) + " (its " + key + " is 0)",
+                   "quantise the network to int8 or int16 activations, or take a machine with " + key +
+                       ", such as server"};
+  }
   if (type != DType::kInt16 || facts.machine().mxu_int16 != 0) return std::nullopt;
   return Refusal{ErrorCode::kTypeUnsupported, "the MXU of this machine takes no INT16 (its mxu_int16 is 0)",
                  "quantise the activations to int8, or take a machine with mxu_int16: 1"};

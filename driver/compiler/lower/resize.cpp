@@ -9,14 +9,20 @@
 #include "driver/compiler/lower/families.h"
 #include "driver/compiler/lower/resize_plan.h"
 #include "driver/compiler/lower/resize_program.h"
+#include "driver/graph/float_format.h"
 
 namespace npu::compiler {
 namespace {
 
 using contract::Element;
+using contract::ErrorCode;
 
 std::optional<Refusal> check_resize(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
+  if (graph::float_format(facts.tensor(op.inputs[0]).type)) {
+    return Refusal{ErrorCode::kTypeUnsupported, "the device resizes integers only",
+                   "quantise the network to int8 or int16 activations, or run it with `npu reference`"};
+  }
   return refuse_run_time_shapes(facts, op);
 }
 
