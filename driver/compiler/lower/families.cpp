@@ -27,10 +27,10 @@ constexpr std::array<Entry, graph::kTensorOpCount> kTable = {{
     {Op::kConv2d, &kConvFamily},
     {Op::kConv3d, &kConv3dFamily},
     {Op::kDepthwiseConv2d, &kConvFamily},
-    {Op::kFft2d, &kUnsupportedFamily},
+    {Op::kFft2d, &kFourierFamily},
     {Op::kMatMul, &kMatmulFamily},
     {Op::kMaxPool2d, &kPoolFamily},
-    {Op::kRfft2d, &kUnsupportedFamily},
+    {Op::kRfft2d, &kFourierFamily},
     {Op::kTransposeConv2d, &kTransposeConvFamily},
     {Op::kClamp, &kElementwiseFamily},
     {Op::kErf, &kUnsupportedFamily},
@@ -116,8 +116,6 @@ std::optional<Refusal> refuse_always(const Facts& facts, const graph::Operator& 
   std::string way_out = "express it with supported operators, or run it with `npu reference`";
   if (op.op == Op::kCustom) {  // the reference has no function for it either
     way_out = "express it with operators of TOSA";
-  } else if (op.op == Op::kFft2d || op.op == Op::kRfft2d) {  // of floating point only
-    way_out = "run the network with `npu reference`";
   } else if (computes_floats(facts, op)) {
     way_out = "quantise the network to int8 or int16 activations";
   }

@@ -87,6 +87,7 @@ extern const Family kPoolFamily;                                          // poo
 extern const Family kReduceFamily;                                        // reduce.cpp
 extern const Family kViewFamily, kConcatFamily, kPadFamily, kTileFamily;  // layout.cpp
 extern const Family kResizeFamily;                                        // resize.cpp
+extern const Family kFourierFamily;                                       // fourier.cpp
 extern const Family kGatherFamily, kScatterFamily;                        // gather.cpp
 extern const Family kDeclareFamily, kReadFamily, kWriteFamily;            // variables.cpp
 extern const Family kCondIfFamily, kWhileLoopFamily;                      // control_flow.cpp
