@@ -288,6 +288,8 @@ Json check(const Report& report) {
   return {{"against", "reference"},
           {"compared", report.check->compared},
           {"differing", report.check->differing},
+          {"rounded", report.check->rounded},
+          {"worst_units", report.check->worst},
           {"first", first}};
 }
 
