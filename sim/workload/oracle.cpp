@@ -83,10 +83,9 @@ void Oracle::check(const Network& network, const std::vector<graph::Value>& inpu
   for (size_t i = 0; i < wanted.size(); ++i) {
     const int64_t first = add_output(outputs[i], wanted[i], result_);
     if (first < 0 || !result_.first.empty()) continue;
-    result_.first =
-        fmt::format("output {} at {} of invocation {}: device {}, reference {}",
-                    graph::in_quotes(network.outputs[i].name), position(wanted[i].shape, first), invocation,
-                    element_text(outputs[i], first), element_text(wanted[i], first));
+    result_.first = fmt::format("output {} at {} of invocation {}: device {}, reference {}",
+                                graph::in_quotes(network.outputs[i].name), position(wanted[i].shape, first), invocation,
+                                element_text(outputs[i], first), element_text(wanted[i], first));
   }
 }
 

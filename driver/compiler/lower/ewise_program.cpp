@@ -180,8 +180,8 @@ class Builder {
         return emit({UopCode::kFround, 0, in[0], 0, op.op == Op::kCeil ? kAbove : kBelow, 0});
       case Op::kClamp: {
         const auto [low, high] = clamp_range(op, facts_.tensor(op.inputs[0]).type);
-        return emit({UopCode::kFclamp, 0, in[0], ignore_nan ? 1u : 0u, static_cast<int32_t>(low),
-                     static_cast<int32_t>(high)});
+        return emit(
+            {UopCode::kFclamp, 0, in[0], ignore_nan ? 1u : 0u, static_cast<int32_t>(low), static_cast<int32_t>(high)});
       }
       case Op::kCast:
         return cast_float(op, in[0]);

@@ -13,7 +13,7 @@ namespace npu::compiler {
 struct EwiseRule {
   graph::Op op;
   contract::UopCode code;  // of integers, if it takes any
-  uint32_t streams;  // leading operands that are read element by element
+  uint32_t streams;        // leading operands that are read element by element
 };
 
 // Null when the operator is not element-wise.

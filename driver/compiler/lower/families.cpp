@@ -160,9 +160,7 @@ std::optional<Refusal> refuse_types(const Facts& facts, const graph::Operator& o
 
 namespace {
 
-bool is_float(const Facts& facts, graph::TensorId id) {
-  return graph::float_format(facts.tensor(id).type).has_value();
-}
+bool is_float(const Facts& facts, graph::TensorId id) { return graph::float_format(facts.tensor(id).type).has_value(); }
 
 // The capability that says in how many cycles the MXU takes a format.
 std::string_view cycles_of(DType type) {
@@ -201,10 +199,10 @@ std::optional<Refusal> refuse_mxu_type(const Facts& facts, const graph::Operator
   if (is_float(facts, op.inputs[0])) {
     if (timing::mxu_float_cycles(*element_of(type), facts.machine()) != 0) return std::nullopt;
     const auto key = std::string(cycles_of(type));
-    return Refusal{ErrorCode::kTypeUnsupported,
-                   "the MXU of this machine takes no " + std::string(graph::name(type)) + " (its " + key + " is 0)",
-                   "quantise the network to int8 or int16 activations, or take a machine with " + key +
-                       ", such as server"};
+    return Refusal{
+        ErrorCode::kTypeUnsupported,
+        "the MXU of this machine takes no " + std::string(graph::name(type)) + " (its " + key + " is 0)",
+        "quantise the network to int8 or int16 activations, or take a machine with " + key + ", such as server"};
   }
   if (type != DType::kInt16 || facts.machine().mxu_int16 != 0) return std::nullopt;
   return Refusal{ErrorCode::kTypeUnsupported, "the MXU of this machine takes no INT16 (its mxu_int16 is 0)",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFT2D and RFFT2D: products with the matrices of the transform, first along the columns, then along the rows. That takes
-// more products than a fast transform, but the MXU makes them, and all that moves is the images.
+// FFT2D and RFFT2D: products with the matrices of the transform, first along the columns, then along the rows. That
+// takes more products than a fast transform, but the MXU makes them, and all that moves is the images.
 //
 // With c and s the cosines and sines of the angles, a direction turns (re, im) into (re c + im s, im c - re s). Along
 // the columns both parts of an image lie under each other, [2 H, W], and are the second operand of a matrix product:
@@ -115,9 +115,7 @@ class Transform {
     return view;
   }
 
-  View result(Part part, const Dims& as) {
-    return emitter_.place(op_.outputs[static_cast<size_t>(part)], as, true);
-  }
+  View result(Part part, const Dims& as) { return emitter_.place(op_.outputs[static_cast<size_t>(part)], as, true); }
 
   View copied(const View& view) {
     const View dense = emitter_.intermediate("turned", view.type, view.dims);
@@ -236,9 +234,7 @@ class Transform {
   const double direction_;
 };
 
-void emit_fourier(Emitter& emitter, const Group& group) {
-  Transform(emitter, emitter.facts().op(group.ops[0])).run();
-}
+void emit_fourier(Emitter& emitter, const Group& group) { Transform(emitter, emitter.facts().op(group.ops[0])).run(); }
 
 }  // namespace
 

@@ -50,8 +50,7 @@ void emit_reduce(Emitter& emitter, const Group& group) {
   step.src = *as_reduction(src, static_cast<size_t>(op.attributes.axis));
   step.dst = emitter.place(op.outputs[0], {step.src.dims[0], step.src.dims[2]}, true);
   const bool compares = step.op == ReduceOp::kMax || step.op == ReduceOp::kMin || step.op == ReduceOp::kArgmax;
-  step.ignore_nan =
-      op.attributes.nan_mode == graph::NanMode::kIgnore && compares && contract::is_float(step.src.type);
+  step.ignore_nan = op.attributes.nan_mode == graph::NanMode::kIgnore && compares && contract::is_float(step.src.type);
   emitter.add(std::move(step));
 }
 

@@ -119,9 +119,9 @@ class ResizeEmitter {
   }
 
   [[nodiscard]] ResizePlan plan(const Images& images, const ResizeAxis& y) const {
-    return plan_resize(
-        y, x_, {x_covers_, images.src.type, images.dst.type, images.dst.dims, resize_sums(facts_, op_), tail_},
-        machine_);
+    return plan_resize(y, x_,
+                       {x_covers_, images.src.type, images.dst.type, images.dst.dims, resize_sums(facts_, op_), tail_},
+                       machine_);
   }
 
   // Stripes of the same samples are planned once.
