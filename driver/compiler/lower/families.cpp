@@ -162,6 +162,12 @@ namespace {
 
 bool is_float(const Facts& facts, graph::TensorId id) { return graph::float_format(facts.tensor(id).type).has_value(); }
 
+// The way out where a machine lacks a capability of floating point.
+std::string without_floats(std::string_view capability) {
+  return "quantise the network to int8 or int16 activations, take a machine that has " + std::string(capability) +
+         ", such as server, or run the network with `npu reference`";
+}
+
 // The capability that says in how many cycles the MXU takes a format.
 std::string_view cycles_of(DType type) {
   switch (type) {
@@ -187,8 +193,7 @@ std::optional<Refusal> refuse_vpu_type(const Facts& facts, const graph::Operator
       return Refusal{ErrorCode::kTypeUnsupported,
                      "the VPU of this machine takes no " + std::string(graph::name(facts.tensor(id).type)) +
                          " (its vpu_float is 0)",
-                     "quantise the network to int8 or int16 activations, or take a machine with vpu_float: 1, such as "
-                     "server"};
+                     without_floats("vpu_float")};
     }
   }
   return std::nullopt;
@@ -199,10 +204,9 @@ std::optional<Refusal> refuse_mxu_type(const Facts& facts, const graph::Operator
   if (is_float(facts, op.inputs[0])) {
     if (timing::mxu_float_cycles(*element_of(type), facts.machine()) != 0) return std::nullopt;
     const auto key = std::string(cycles_of(type));
-    return Refusal{
-        ErrorCode::kTypeUnsupported,
-        "the MXU of this machine takes no " + std::string(graph::name(type)) + " (its " + key + " is 0)",
-        "quantise the network to int8 or int16 activations, or take a machine with " + key + ", such as server"};
+    return Refusal{ErrorCode::kTypeUnsupported,
+                   "the MXU of this machine takes no " + std::string(graph::name(type)) + " (its " + key + " is 0)",
+                   without_floats(key)};
   }
   if (type != DType::kInt16 || facts.machine().mxu_int16 != 0) return std::nullopt;
   return Refusal{ErrorCode::kTypeUnsupported, "the MXU of this machine takes no INT16 (its mxu_int16 is 0)",
