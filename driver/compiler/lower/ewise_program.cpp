@@ -8,6 +8,7 @@
 
 #include "driver/compiler/lower/ewise_lookup.h"
 #include "driver/compiler/lower/ewise_rules.h"
+#include "driver/compiler/lower/float_functions.h"
 #include "driver/compiler/lower/registers.h"
 #include "driver/compiler/lower/tensor_range.h"
 #include "driver/compiler/parameter_block.h"
@@ -26,7 +27,7 @@ using graph::TensorId;
 
 constexpr int32_t kBelow = 0, kAbove = 1;  // of the micro-operation fround
 
-class Builder {
+class Builder : private UopSink {
  public:
   Builder(const Facts& facts, const std::function<bool(TensorId)>& stored) : facts_(facts), stored_(stored) {}
 
@@ -88,6 +89,17 @@ class Builder {
     if (known != constants_.end()) return known->second;
     const auto immediate = static_cast<int32_t>(value);
     return constants_[value] = emit({UopCode::kClamp, 0, seed, 0, immediate, immediate});
+  }
+
+  uint32_t constant(uint32_t pattern, uint32_t seed) override {
+    return constant_value(static_cast<int32_t>(pattern), seed);
+  }
+
+  uint32_t table(std::vector<int32_t> entries) override {
+    EwiseOperand operand{EwiseOperand::Role::kEntries, 0, {}, {}};
+    operand.bytes = entries.size() * sizeof(int32_t);
+    operand.entries = std::move(entries);
+    return add_operand(std::move(operand));
   }
 
   uint32_t value(const graph::Operator& op, size_t operand) {
@@ -186,8 +198,13 @@ class Builder {
       case Op::kCast:
         return cast_float(op, in[0]);
       default:
-        panic(__FILE__, __LINE__, "an element-wise operator that has no floating point");
+        return rounded(emit_float_function(op.op, in, *this), format);
     }
+  }
+
+  uint32_t rounded(uint32_t value, int32_t format) {
+    if (format == static_cast<int32_t>(contract::Element::kF32)) return value;
+    return emit({UopCode::kFcast, 0, value, 0, format, 0});
   }
 
   uint32_t cast_float(const graph::Operator& op, uint32_t in) {
@@ -195,7 +212,7 @@ class Builder {
     const auto target = static_cast<int32_t>(to);
     if (!contract::is_float(from)) return emit({UopCode::kIntToFloat, 0, in, 0, target, 0});
     if (!contract::is_float(to)) return emit({UopCode::kFloatToInt, 0, in, 0, target, 0});
-    return to == contract::Element::kF32 ? in : emit({UopCode::kFcast, 0, in, 0, target, 0});
+    return rounded(in, target);
   }
 
   // A micro-operation that needs nothing but the streams.
@@ -313,7 +330,7 @@ class Builder {
   }
 
   // Appends a micro-operation unless an equal one has been computed; returns its value.
-  uint32_t emit(Uop uop) {
+  uint32_t emit(Uop uop) override {
     const auto key = std::make_tuple(uop.op, uop.a, uop.b, uop.imm0, uop.imm1);
     const auto known = computed_.find(key);
     if (known != computed_.end()) return known->second;

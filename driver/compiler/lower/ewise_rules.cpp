@@ -46,6 +46,16 @@ constexpr std::array kRules = {
     // Of floating point alone.
     EwiseRule{Op::kCeil, UopCode::kFround, 1},
     EwiseRule{Op::kFloor, UopCode::kFround, 1},
+    EwiseRule{Op::kExp, UopCode::kFma, 1},  // these and all behind: float_functions.h
+    EwiseRule{Op::kLog, UopCode::kFma, 1},
+    EwiseRule{Op::kTanh, UopCode::kFma, 1},
+    EwiseRule{Op::kSigmoid, UopCode::kFma, 1},
+    EwiseRule{Op::kErf, UopCode::kFma, 1},
+    EwiseRule{Op::kSin, UopCode::kFma, 1},
+    EwiseRule{Op::kCos, UopCode::kFma, 1},
+    EwiseRule{Op::kPow, UopCode::kFma, 2},
+    EwiseRule{Op::kRsqrt, UopCode::kFma, 1},
+    EwiseRule{Op::kReciprocal, UopCode::kFma, 1},
 };
 
 }  // namespace

@@ -33,9 +33,9 @@ constexpr std::array<Entry, graph::kTensorOpCount> kTable = {{
     {Op::kRfft2d, &kFourierFamily},
     {Op::kTransposeConv2d, &kTransposeConvFamily},
     {Op::kClamp, &kElementwiseFamily},
-    {Op::kErf, &kUnsupportedFamily},
-    {Op::kSigmoid, &kUnsupportedFamily},
-    {Op::kTanh, &kUnsupportedFamily},
+    {Op::kErf, &kElementwiseFamily},
+    {Op::kSigmoid, &kElementwiseFamily},
+    {Op::kTanh, &kElementwiseFamily},
     {Op::kAdd, &kElementwiseFamily},
     {Op::kArithmeticRightShift, &kElementwiseFamily},
     {Op::kBitwiseAnd, &kElementwiseFamily},
@@ -50,22 +50,22 @@ constexpr std::array<Entry, graph::kTensorOpCount> kTable = {{
     {Op::kMaximum, &kElementwiseFamily},
     {Op::kMinimum, &kElementwiseFamily},
     {Op::kMul, &kElementwiseFamily},
-    {Op::kPow, &kUnsupportedFamily},
+    {Op::kPow, &kElementwiseFamily},
     {Op::kSub, &kElementwiseFamily},
     {Op::kTable, &kElementwiseFamily},
     {Op::kAbs, &kElementwiseFamily},
     {Op::kBitwiseNot, &kElementwiseFamily},
     {Op::kCeil, &kElementwiseFamily},
     {Op::kClz, &kElementwiseFamily},
-    {Op::kCos, &kUnsupportedFamily},
-    {Op::kExp, &kUnsupportedFamily},
+    {Op::kCos, &kElementwiseFamily},
+    {Op::kExp, &kElementwiseFamily},
     {Op::kFloor, &kElementwiseFamily},
-    {Op::kLog, &kUnsupportedFamily},
+    {Op::kLog, &kElementwiseFamily},
     {Op::kLogicalNot, &kElementwiseFamily},
     {Op::kNegate, &kElementwiseFamily},
-    {Op::kReciprocal, &kUnsupportedFamily},
-    {Op::kRsqrt, &kUnsupportedFamily},
-    {Op::kSin, &kUnsupportedFamily},
+    {Op::kReciprocal, &kElementwiseFamily},
+    {Op::kRsqrt, &kElementwiseFamily},
+    {Op::kSin, &kElementwiseFamily},
     {Op::kSelect, &kElementwiseFamily},
     {Op::kEqual, &kElementwiseFamily},
     {Op::kGreater, &kElementwiseFamily},
@@ -107,20 +107,9 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "an operator is missing or out of place");
 
-bool computes_floats(const Facts& facts, const graph::Operator& op) {
-  const DType type = op.outputs.empty() ? DType::kUnknown : facts.result(op).type;
-  return type == DType::kFp32 || type == DType::kFp16 || type == DType::kBf16;
-}
-
-std::optional<Refusal> refuse_always(const Facts& facts, const graph::Operator& op) {
-  std::string way_out = "express it with supported operators, or run it with `npu reference`";
-  if (op.op == Op::kCustom) {  // the reference has no function for it either
-    way_out = "express it with operators of TOSA";
-  } else if (computes_floats(facts, op)) {
-    way_out = "quantise the network to int8 or int16 activations";
-  }
+std::optional<Refusal> refuse_always(const Facts&, const graph::Operator& op) {
   return Refusal{ErrorCode::kOperatorUnsupported, "no engine of the device runs " + std::string(graph::name(op.op)),
-                 std::move(way_out)};
+                 "express it with operators of TOSA"};
 }
 
 std::optional<Refusal> accept_always(const Facts&, const graph::Operator&) { return std::nullopt; }
