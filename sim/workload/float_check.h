@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs of floating point against those of the reference. An engine's rounding is not the reference's, which computes
-// in double: so elements may differ by a few units.
+// in double: so elements may differ by a few units, and those of a recurrent network, which adds up what its steps differ by, by
+// more.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 namespace npu::workload {
 
 // Elements may be so many units in the last place of their output's largest number away from the reference's.
-inline constexpr double kMostUnits = 16;
+inline constexpr double kMostUnits = 64;
 
 struct FloatDifference {
   int64_t compared = 0;

@@ -5,7 +5,6 @@
 #include "driver/compiler/lower/ewise_rules.h"
 #include "driver/compiler/lower/ewise_step.h"
 #include "driver/compiler/lower/families.h"
-#include "driver/compiler/lower/float_functions.h"
 #include "driver/compiler/lower/fusion.h"
 #include "hw/contract/error.h"
 

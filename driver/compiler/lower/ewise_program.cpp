@@ -198,7 +198,7 @@ class Builder : private UopSink {
       case Op::kCast:
         return cast_float(op, in[0]);
       default:
-        return rounded(emit_float_function(op.op, in, *this), format);
+        return rounded(emit_float_function(op.op, in, *this, *element_of(facts_.tensor(op.inputs[0]).type)), format);
     }
   }
 
