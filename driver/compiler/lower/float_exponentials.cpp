@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exponential function and logarithm, and what is made of them. The coefficients of polynomials are those of Remez'
-// exchange in double precision, rounded to FP32 from the lowest on, where each rounding moves the coefficients above it.
-// An error is relative to the bound where it has no unit.
+// exchange in double precision, rounded to FP32 from the lowest on, where each rounding moves the coefficients above
+// it. An error is relative to the bound where it has no unit.
 #include <array>
-#include <cmath>
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <span>
 
 #include "driver/compiler/lower/float_uops.h"
 
@@ -22,8 +23,8 @@ constexpr std::array kExp2Single = {1.0F, 0.693151295F, 0.240164593F, 0.05579951
 constexpr std::array kExp2Half = {1.0F, 0.695116758F, 0.227645069F, 0.0770669952F};
 
 // 2^t, and 2^limit above the limit, exactly, as it is for all whole t. With r = t - floor(t), from 0 to 1, it is
-// 2^r * 2^floor(t). Rounded down rather than to the nearest, since a polynomial that is 1 at 0 exactly is better where 0
-// is an end of its interval. The errors are r's, 2^-25, that of the polynomial, and its last rounding, 2^-24.
+// 2^r * 2^floor(t). Rounded down rather than to the nearest, since a polynomial that is 1 at 0 exactly is better where
+// 0 is an end of its interval. The errors are r's, 2^-25, that of the polynomial, and its last rounding, 2^-24.
 Value exp2(FloatUops& uops, Value t, float limit, Precision precision) {
   const Value clamped = uops.clamp(t, -kBeyondFloat, limit);
   const Value whole = uops.floor(clamped);
@@ -41,7 +42,7 @@ struct Logarithm {
   float scale;  // 1 / least
   std::span<const float> coefficients;
 };
-constexpr std::array kLogSingle = {1.4426949F,   -0.721347451F, 0.480918974F, -0.360704243F, 0.287766039F,
+constexpr std::array kLogSingle = {1.4426949F,    -0.721347451F, 0.480918974F,  -0.360704243F, 0.287766039F,
                                    -0.238672823F, 0.216162935F,  -0.210335672F, 0.130658776F};
 constexpr std::array kPowSingle = {1.44269574F,  -0.721347988F, 0.480805397F, -0.360501647F,
                                    0.291344911F, -0.249250785F, 0.190202743F, -0.0802763626F};
@@ -50,8 +51,8 @@ constexpr Logarithm kOfLog = {1 / 0.70F, kLogSingle};   // 0.06 of the bound
 constexpr Logarithm kOfPow = {1 / 0.765F, kPowSingle};  // 0.30
 constexpr Logarithm kOfHalf = {1 / 0.79F, kLogHalf};    // 0.62 of what rounding to 16 bits leaves of the bound
 
-// log2(x) = e + log2(x / 2^e) for x / 2^e from least to 2 * least. That e is the exponent of `scaled` = x * scale. x - 1 is
-// exact near 1, and so is e + 0 there, so the result is as good as the polynomial.
+// log2(x) = e + log2(x / 2^e), with e so that x / 2^e is from `least` to 2 * least: the exponent of `scaled`, x *
+// scale. f = x / 2^e - 1 is exact, and near 1, where e is 0, the sum is the polynomial times f, rounded once.
 Value log2(FloatUops& uops, Value x, Value scaled, const Logarithm& logarithm) {
   const Value exponent = uops.exponent(scaled);
   const Value mantissa = uops.scale(x, uops.negate(exponent));
@@ -66,8 +67,8 @@ Value scaled_for_log(FloatUops& uops, Value x, const Logarithm& logarithm) {
 
 }  // namespace
 
-// e^x = 2^(x * log2(e)), whose exponent is wrong by 1.3 * 2^-24 of it: an error of the result of 0.65 * |x| * 2^-23, where
-// the bound has 2 * |x| * 2^-23.
+// e^x = 2^(x * log2(e)), whose exponent is wrong by 1.3 * 2^-24 of it: an error of the result of 0.65 * |x| * 2^-23,
+// where the bound has 2 * |x| * 2^-23.
 uint32_t emit_exp(FloatUops& uops, uint32_t x, Precision precision) {
   return exp2(uops, uops.affine(x, kLog2E, 0), kBeyondFloat, precision);
 }
@@ -90,9 +91,9 @@ uint32_t emit_pow(FloatUops& uops, uint32_t x, uint32_t y, Precision precision) 
   return uops.select(scaled, power, x);
 }
 
-// E / (1 + E) with E = e^x, where the quotient has as many correct bits for small E as for large ones. From 2^64 on, which
-// is more than enough, E is a power of two, and the result 1. In FP32 the bound near 0, 2 * 2^-23, takes a quotient that is
-// rounded almost right: what it leaves of E, times the inverse of 1 + E again, is added.
+// E / (1 + E) with E = e^x, where the quotient has as many correct bits for small E as for large ones. From 2^64 on,
+// which is more than enough, E is a power of two, and the result 1. In FP32 the bound near 0, 2 * 2^-23, takes a
+// quotient that is rounded almost right: what it leaves of E, times the inverse of 1 + E again, is added.
 uint32_t emit_sigmoid(FloatUops& uops, uint32_t x, Precision precision) {
   const Value power = exp2(uops, uops.affine(x, kLog2E, 0), 64, precision);
   const Value negative_sum = uops.affine(power, -1, -1);

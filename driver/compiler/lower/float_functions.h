@@ -29,8 +29,8 @@ class UopSink {
 // `type`, it is within the bound of TOSA 1.0 for operands of that type: f32, or f16 and bf16, which take fewer
 // micro-operations. docs/reference/float-functions.md has the errors and what the programs take.
 //
-// Subnormal operands and results are not flushed. Infinities, NaNs and zeros give what the specification wants; where it
-// has no rule, as for POW of a negative base, the result is some value.
+// Subnormal operands and results are not flushed. Infinities, NaNs and zeros give what the specification wants; where
+// it has no rule, as for POW of a negative base, the result is some value.
 [[nodiscard]] uint32_t emit_float_function(graph::Op op, std::span<const uint32_t> in, UopSink& sink,
                                            contract::Element type = contract::Element::kF32);
 

@@ -17,8 +17,9 @@ using Value = FloatUops::Value;
 constexpr uint32_t kGuess = 0x7ef33400;
 constexpr uint32_t kSign = 0x80000000;
 
-// With u = b * y for a guess y, y * ((u - kShift)^2 + kRest) is y * (3 - 3u + u^2), Halley's step, but with the constants
-// that are minimax for such u: 1 / b but for 3.3e-5 of it. b may have either sign where `shift` has the other one than u.
+// With u = b * y for a guess y, y * ((u - kShift)^2 + kRest) is y * (3 - 3u + u^2), Halley's step, but with the
+// constants that are minimax for such u: 1 / b but for 3.3e-5 of it. b may have either sign where `shift` has the other
+// one than u.
 constexpr float kShift = 1.50096122F, kRest = 0.749039087F;
 Value halley_step(FloatUops& uops, Value b, Value y, float shift) {
   const Value moved = uops.fma(b, y, shift);
@@ -40,8 +41,8 @@ uint32_t emit_inverse(FloatUops& uops, uint32_t negative_b, Precision precision)
   return precision == Precision::kHalf ? inverse : newton_step(uops, negative_b, inverse, 1);
 }
 
-// 1 / x = 2^-e / (x / 2^e), so that all steps work on m from 1 to 2 or -1 to -2. A zero makes a guess of 1.6e38, which a
-// factor of 2^256 makes infinite; an infinity becomes kLargest, whose guess is 0 with its sign.
+// 1 / x = 2^-e / (x / 2^e), so that all steps work on m from 1 to 2 or -1 to -2. A zero makes a guess of 1.6e38, which
+// a factor of 2^256 makes infinite; an infinity becomes kLargest, whose guess is 0 with its sign.
 //
 // In FP32 Newton's step leaves 1.3e-3, with a constant that makes this as much above as below. Then e = 1 - m * y, and
 // y * (1 + e + e^2) is wrong by e^3, 2e-9. For a zero these make three times and twice the guess, the second not before
@@ -62,14 +63,14 @@ uint32_t emit_reciprocal(FloatUops& uops, uint32_t x, Precision precision) {
 // 1 / sqrt(x) = 2^j / sqrt(m) for m = x * 2^2j from 1 to 4. With u = m * y^2 a step is y * (3/2 - u/2), again with
 // constants that make the error as much above as below.
 //
-// In FP32 the guess is a polynomial of degree 3, relative error 7.5e-3, and one step leaves 4.3e-5, another 2.7e-9. In 16
-// bits it is a straight line, 0.085, and one step of degree 2 in u leaves 4.0e-4: y * ((a - u/2)^2 + b). The line is a bit
-// too large, so that the coefficient of u^2 is right.
+// In FP32 the guess is a polynomial of degree 3, relative error 7.5e-3, and one step leaves 4.3e-5, another 2.7e-9. In
+// 16 bits it is a straight line, 0.085, and one step of degree 2 in u leaves 4.0e-4: y * ((a - u/2)^2 + b). The line is
+// a bit too large, so that the coefficient of u^2 is right.
 //
-// Guesses are 0 at 6 and 7, exactly, where an infinity is clamped to, so its result is 0. Zeros have j = 128, and what the
-// steps make of the guess at 0 is above 1, so the result is infinite. Negative numbers are clamped to -1: steps make a
-// number between 2 and 32 of it, and all bits of its exponent together with those of -1 are set: a NaN. The same or puts the sign on
-// the result of -0.
+// Guesses are 0 at 6 and 7, exactly, where an infinity is clamped to, so its result is 0. Zeros have j = 128, and what
+// the steps make of the guess at 0 is above 1, so the result is infinite. Negative numbers are clamped to -1: steps
+// make a number between 2 and 32 of it, and all bits of its exponent together with those of -1 are set: a NaN. The same
+// or puts the sign on the result of -0.
 uint32_t emit_rsqrt(FloatUops& uops, uint32_t x, Precision precision) {
   constexpr std::array kCubic = {1.5657599F, -0.750829697F, 0.199298695F, -0.0196089577F};
   constexpr float kLine = 173329.0F / (1 << 20);
