@@ -23,28 +23,30 @@ struct SmallFloat {
   static constexpr uint32_t kNan = kHasInfinity ? kInfinity | 1u << (kMantissaBits - 1) : kSign - 1;
   static constexpr uint32_t kLargest = (kHasInfinity ? kInfinity : kNan) - 1;
   static constexpr uint32_t kOverflow = kHasInfinity ? kInfinity : kNan;
-  static constexpr uint32_t kDropped = 23 - kMantissaBits;                                     // bits of the mantissa
-  static constexpr uint32_t kBiasBelow = 127 - ((1u << (kExponentBits - 1)) - 1);              // FP32's is more by it
-  static constexpr uint32_t kLeastNormal = (kBiasBelow + 1) << 23;                             // as FP32
-  static constexpr uint32_t kUnits = (kBiasBelow + 1 + kDropped) << 23;  // 2^23 of the smallest subnormal
+  static constexpr uint32_t kDropped = 23 - kMantissaBits;                         // bits of the mantissa
+  static constexpr uint32_t kBiasBelow = 127 - ((1u << (kExponentBits - 1)) - 1);  // FP32's is more by it
+  static constexpr uint32_t kLeastNormal = (kBiasBelow + 1) << 23;                 // as FP32
+  static constexpr uint32_t kUnits = (kBiasBelow + 1 + kDropped) << 23;            // 2^23 of the smallest subnormal
 
   static uint32_t widen(uint32_t from) {
     const uint32_t magnitude = from & (kSign - 1);
     const float scale = as_float((127 + kBiasBelow) << 23);
     uint32_t bits = kBiasBelow == 0 ? magnitude << kDropped : as_bits(as_float(magnitude << kDropped) * scale);
     if (kHasInfinity) bits = magnitude == kInfinity ? kFloatInfinity : bits;
-    return magnitude > kOverflow || magnitude == kNan ? kFloatNan : bits | (from & kSign) << (31 - __builtin_ctz(kSign));
+    return magnitude > kOverflow || magnitude == kNan ? kFloatNan
+                                                      : bits | (from & kSign) << (31 - __builtin_ctz(kSign));
   }
 
   static uint32_t narrow(uint32_t from) {
     const uint32_t magnitude = from & ~kFloatSign;
-    const uint32_t normal =
-        ((magnitude + (1u << (kDropped - 1)) - 1 + (magnitude >> kDropped & 1)) >> kDropped) -
-        (kBiasBelow << kMantissaBits);
+    const uint32_t normal = ((magnitude + (1u << (kDropped - 1)) - 1 + (magnitude >> kDropped & 1)) >> kDropped) -
+                            (kBiasBelow << kMantissaBits);
     const uint32_t subnormal = as_bits(as_float(magnitude) + as_float(kUnits)) - kUnits;
-    uint32_t bits = magnitude < kLeastNormal ? subnormal : normal;
-    bits = bits > kLargest ? kOverflow : bits;
-    return magnitude > kFloatInfinity ? kNan : bits | (from & kFloatSign) >> (31 - __builtin_ctz(kSign));
+    const uint32_t nearest = magnitude < kLeastNormal ? subnormal : normal;
+    const uint32_t bits = nearest > kLargest ? kOverflow : nearest;
+    // A NaN has no sign, whether it was one before or not.
+    const bool is_nan = magnitude > kFloatInfinity || (!kHasInfinity && bits == kNan);
+    return is_nan ? kNan : bits | (from & kFloatSign) >> (31 - __builtin_ctz(kSign));
   }
 };
 using F16 = SmallFloat<uint16_t, 5, 10, true>;
@@ -99,15 +101,17 @@ inline uint32_t clamp_float(uint32_t a, uint32_t low, uint32_t high, bool ignore
 }
 
 void to_floats(contract::Element type, const uint8_t* from, size_t count, float* to) {
-  with_format(type, [&](auto format) {
+  with_format(type, [=](auto format) {
     using Bits = typename decltype(format)::Bits;
+    NPU_INDEPENDENT
     for (size_t i = 0; i < count; ++i) to[i] = as_float(decltype(format)::widen(load_at<Bits>(from, i)));
   });
 }
 
 void from_floats(contract::Element type, const float* from, size_t count, uint8_t* to) {
-  with_format(type, [&](auto format) {
+  with_format(type, [=](auto format) {
     using Bits = typename decltype(format)::Bits;
+    NPU_INDEPENDENT
     for (size_t i = 0; i < count; ++i) {
       store_at<Bits>(to, i, static_cast<Bits>(decltype(format)::narrow(one_nan(as_bits(from[i])))));
     }

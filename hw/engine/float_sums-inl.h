@@ -4,9 +4,15 @@
 namespace npu::engine::NPU_SIMD {
 namespace {
 
-// A channel a lane: rows of the array's columns at once.
-constexpr size_t kFloatLanes = kPanel;
-typedef float FloatVector __attribute__((vector_size(kFloatLanes * sizeof(float)), aligned(sizeof(float))));
+// A channel a lane.
+typedef float FloatVector __attribute__((vector_size(kFloatLanes * sizeof(float))));
+
+inline FloatVector load_vector(const float* from) {
+  FloatVector value;
+  __builtin_memcpy(&value, from, sizeof(value));
+  return value;
+}
+inline void store_vector(float* to, FloatVector value) { __builtin_memcpy(to, &value, sizeof(value)); }
 
 // Sums of a cycle for kRows rows.
 template <int kRows>
@@ -16,6 +22,7 @@ struct FloatSums {
 
 template <int kRows>
 inline void add_sums(FloatSums<kRows>& to, const FloatSums<kRows>& with) {
+#pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) to.row[r] = to.row[r] + with.row[r];
 }
 
@@ -41,10 +48,13 @@ inline FloatSums<kRows> cycle_sums(size_t k, size_t count, const Product& produc
   size_t level = 0;
   size_t done = 0;
   for (; done + kAtOnce <= count; done += kAtOnce) {
-    waiting[level++] = pair_sums<kAtOnce, kRows>(k + done, product);
-    for (size_t blocks = done / kAtOnce + 1; blocks % 2 == 0; blocks /= 2, --level) {
-      add_sums(waiting[level - 2], waiting[level - 1]);
+    FloatSums<kRows> sums = pair_sums<kAtOnce, kRows>(k + done, product);
+    for (size_t blocks = done / kAtOnce; blocks % 2 == 1; blocks /= 2) {
+      FloatSums<kRows> before = waiting[--level];
+      add_sums(before, sums);
+      sums = before;
     }
+    waiting[level++] = sums;
   }
   if (count & 4) waiting[level++] = pair_sums<4, kRows>(k + done, product), done += 4;
   if (count & 2) waiting[level++] = pair_sums<2, kRows>(k + done, product), done += 2;
@@ -56,84 +66,198 @@ inline FloatSums<kRows> cycle_sums(size_t k, size_t count, const Product& produc
 template <int kRows>
 inline void gemm_float_rows(const float* a, size_t a_stride, const float* panel, std::span<const uint32_t> cycles,
                             float* acc) {
-  FloatSums<kRows> sums;
-  __builtin_memcpy(&sums, acc, sizeof(sums));
-  const auto product = [=](size_t k) {
-    const FloatVector weights = *reinterpret_cast<const FloatVector*>(panel + k * kFloatLanes);
+  const auto product = [=](size_t k) __attribute__((always_inline)) {
+    const FloatVector weights = load_vector(panel + k * kPanel);
     FloatSums<kRows> products;
+#pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) products.row[r] = a[static_cast<size_t>(r) * a_stride + k] * weights;
     return products;
   };
+  FloatSums<kRows> sums;
+  for (int r = 0; r < kRows; ++r) sums.row[r] = load_vector(acc + static_cast<size_t>(r) * kPanel);
   size_t k = 0;
   for (const uint32_t count : cycles) {
     add_sums(sums, cycle_sums<kRows>(k, count, product));
     k += count;
   }
-  __builtin_memcpy(acc, &sums, sizeof(sums));
+  for (int r = 0; r < kRows; ++r) store_vector(acc + static_cast<size_t>(r) * kPanel, sums.row[r]);
+}
+
+// Four floats each of four rows, transposed.
+inline void transpose4(const float* from, size_t from_stride, float* to, size_t to_stride) {
+  typedef float Four __attribute__((vector_size(4 * sizeof(float))));
+  Four row[4];
+  for (size_t i = 0; i < 4; ++i) __builtin_memcpy(&row[i], from + i * from_stride, sizeof(Four));
+  const Four low01 = __builtin_shufflevector(row[0], row[1], 0, 4, 1, 5);
+  const Four high01 = __builtin_shufflevector(row[0], row[1], 2, 6, 3, 7);
+  const Four low23 = __builtin_shufflevector(row[2], row[3], 0, 4, 1, 5);
+  const Four high23 = __builtin_shufflevector(row[2], row[3], 2, 6, 3, 7);
+  row[0] = __builtin_shufflevector(low01, low23, 0, 1, 4, 5);
+  row[1] = __builtin_shufflevector(low01, low23, 2, 3, 6, 7);
+  row[2] = __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
+  row[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
+  for (size_t i = 0; i < 4; ++i) __builtin_memcpy(to + i * to_stride, &row[i], sizeof(Four));
+}
+
+// Elements of the reduction of all channels of a panel.
+struct PanelBlock {
+  float of[kPanel][kPanel] = {};  // [channel][element]
+  uint32_t largest = 0;           // magnitude so far
+
+  template <class Format>
+  void read(const uint8_t* row, size_t channel, size_t count) {
+    uint32_t most = largest;
+    for (size_t i = 0; i < count; ++i) {
+      const uint32_t bits = Format::widen(load_at<typename Format::Bits>(row, i));
+      const uint32_t magnitude = bits & ~kFloatSign;
+      of[channel][i] = as_float(bits);
+      most = magnitude > most ? magnitude : most;
+    }
+    largest = most;
+  }
+
+  void write(float* panel) const {
+    for (size_t k = 0; k < kPanel; k += 4) {
+      for (size_t c = 0; c < kPanel; c += 4) transpose4(&of[c][k], kPanel, panel + k * kPanel + c, kPanel);
+    }
+  }
+};
+
+// The channels' elements are made in blocks of kPanel of each, so that what is read and what is written stays near.
+template <class Format>
+bool pack_format(const uint8_t* w, ptrdiff_t stride, size_t channels, size_t k, float* panel) {
+  PanelBlock block;
+  const size_t whole = k / kPanel * kPanel;
+  for (size_t from = 0; from < whole; from += kPanel) {
+    const uint8_t* at = w + from * sizeof(typename Format::Bits);
+    for (size_t c = 0; c < channels; ++c) block.read<Format>(at + static_cast<ptrdiff_t>(c) * stride, c, kPanel);
+    block.write(panel + from * kPanel);
+  }
+  if (whole < k) {
+    const uint8_t* at = w + whole * sizeof(typename Format::Bits);
+    for (size_t c = 0; c < channels; ++c) block.read<Format>(at + static_cast<ptrdiff_t>(c) * stride, c, k - whole);
+    float last[kPanel * kPanel];
+    block.write(last);
+    __builtin_memcpy(panel + whole * kPanel, last, (k - whole) * kPanel * sizeof(float));
+  }
+  return block.largest < kFloatInfinity;
+}
+
+bool pack_float(contract::Element type, const uint8_t* w, ptrdiff_t stride, size_t channels, size_t k, float* panel) {
+  bool finite = true;
+  with_format(type, [&](auto format) { finite = pack_format<decltype(format)>(w, stride, channels, k, panel); });
+  return finite;
+}
+
+template <class Format>
+bool pack_format_rows(const uint8_t* w, ptrdiff_t stride, size_t channels, size_t k, float* panel) {
+  uint32_t largest = 0;
+  for (size_t i = 0; i < k; ++i, w += stride, panel += kPanel) {
+    float row[kPanel] = {};
+    for (size_t c = 0; c < channels; ++c) {
+      const uint32_t bits = Format::widen(load_at<typename Format::Bits>(w, c)), magnitude = bits & ~kFloatSign;
+      row[c] = as_float(bits);
+      largest = magnitude > largest ? magnitude : largest;
+    }
+    __builtin_memcpy(panel, row, sizeof(row));
+  }
+  return largest < kFloatInfinity;
+}
+
+bool pack_float_rows(contract::Element type, const uint8_t* w, ptrdiff_t stride, size_t channels, size_t k,
+                     float* panel) {
+  bool finite = true;
+  with_format(type, [&](auto format) {
+    using Format = decltype(format);
+    // All channels of most panels: a number that the compiler knows.
+    finite = channels == kPanel ? pack_format_rows<Format>(w, stride, kPanel, k, panel)
+                                : pack_format_rows<Format>(w, stride, channels, k, panel);
+  });
+  return finite;
 }
 
 void gemm_float(const float* a, size_t a_stride, size_t rows, const float* panel, std::span<const uint32_t> cycles,
                 float* acc) {
-  constexpr int kRows = 4;
   size_t r = 0;
-  for (; r + kRows <= rows; r += kRows) {
-    gemm_float_rows<kRows>(a + r * a_stride, a_stride, panel, cycles, acc + r * kPanel);
+  for (size_t lane = 0; lane < kPanel; lane += kFloatLanes) {
+    for (r = 0; r + kFloatRows <= rows; r += kFloatRows) {
+      gemm_float_rows<kFloatRows>(a + r * a_stride, a_stride, panel + lane, cycles, acc + r * kPanel + lane);
+    }
+    for (; r < rows; ++r) gemm_float_rows<1>(a + r * a_stride, a_stride, panel + lane, cycles, acc + r * kPanel + lane);
   }
-  for (; r < rows; ++r) gemm_float_rows<1>(a + r * a_stride, a_stride, panel, cycles, acc + r * kPanel);
+}
+
+// kFloatLanes channels.
+inline void depthwise_float_lanes(const float* const* src, const float* const* weights, size_t channel,
+                                  std::span<const uint32_t> cycles, float* acc) {
+  const auto product = [=](size_t tap) {
+    FloatSums<1> products = {};
+    if (src[tap] != nullptr) products.row[0] = load_vector(src[tap] + channel) * load_vector(weights[tap] + channel);
+    return products;
+  };
+  FloatSums<1> sums = {load_vector(acc)};
+  size_t tap = 0;
+  for (const uint32_t taps : cycles) {
+    add_sums(sums, cycle_sums<1>(tap, taps, product));
+    tap += taps;
+  }
+  store_vector(acc, sums.row[0]);
 }
 
 void depthwise_float(const float* const* src, const float* const* weights, std::span<const uint32_t> cycles,
                      size_t channels, float* acc) {
-  for (size_t from = 0; from < channels; from += kFloatLanes) {
-    const size_t count = channels - from < kFloatLanes ? channels - from : kFloatLanes;
-    const auto load = [=](const float* at) {
-      FloatSums<1> values = {};
-      __builtin_memcpy(&values, at + from, count * sizeof(float));
-      return values;
-    };
-    const auto product = [=](size_t tap) {
-      FloatSums<1> products = {};
-      if (src[tap] != nullptr) products.row[0] = load(src[tap]).row[0] * load(weights[tap]).row[0];
-      return products;
-    };
-    FloatSums<1> sums = load(acc);
-    size_t tap = 0;
-    for (const uint32_t taps : cycles) {
-      add_sums(sums, cycle_sums<1>(tap, taps, product));
-      tap += taps;
-    }
-    __builtin_memcpy(acc + from, &sums, count * sizeof(float));
-  }
+  for (size_t c = 0; c < channels; c += kFloatLanes) depthwise_float_lanes(src, weights, c, cycles, acc + c);
 }
 
 void output_float(const FloatOutput& stage, const float* acc, size_t first, size_t count, uint8_t* dst) {
   const uint32_t low = as_bits(stage.clamp_min), high = as_bits(stage.clamp_max);
-  with_format(stage.type, [&](auto format) {
+  const float* bias = stage.bias + first;
+  with_format(stage.type, [=](auto format) {
     using Bits = typename decltype(format)::Bits;
+    NPU_INDEPENDENT
     for (size_t c = 0; c < count; ++c) {
-      const uint32_t sum = as_bits(acc[c] + stage.bias[first + c]);
+      const uint32_t sum = as_bits(acc[c] + bias[c]);
       store_at<Bits>(dst, c, static_cast<Bits>(decltype(format)::narrow(clamp_float(sum, low, high, false))));
     }
   });
 }
 
-template <class Join>
-inline void join_all(float* acc, const float* values, size_t count, Join join) {
-  for (size_t i = 0; i < count; ++i) acc[i] = as_float(one_nan(join(as_bits(acc[i]), as_bits(values[i]))));
-}
-
-void join_floats(const FloatJoin& how, float* acc, const float* values, size_t count) {
+// Calls f with a function that joins two patterns.
+template <class F>
+inline void with_join(const FloatJoin& how, F f) {
   const bool ignore = how.ignore_nan;
   switch (how.op) {
     case FloatJoin::Op::kSum:
-      return join_all(acc, values, count, [](uint32_t a, uint32_t b) { return as_bits(as_float(a) + as_float(b)); });
+      return f([](uint32_t a, uint32_t b) { return as_bits(as_float(a) + as_float(b)); });
     case FloatJoin::Op::kProduct:
-      return join_all(acc, values, count, [](uint32_t a, uint32_t b) { return as_bits(as_float(a) * as_float(b)); });
+      return f([](uint32_t a, uint32_t b) { return as_bits(as_float(a) * as_float(b)); });
     case FloatJoin::Op::kMax:
-      return join_all(acc, values, count, [=](uint32_t a, uint32_t b) { return better_float<true>(a, b, ignore); });
+      return f([=](uint32_t a, uint32_t b) { return better_float<true>(a, b, ignore); });
     case FloatJoin::Op::kMin:
-      return join_all(acc, values, count, [=](uint32_t a, uint32_t b) { return better_float<false>(a, b, ignore); });
+      return f([=](uint32_t a, uint32_t b) { return better_float<false>(a, b, ignore); });
   }
+}
+
+void join_floats(const FloatJoin& how, float* acc, const float* values, size_t count) {
+  with_join(how, [=](auto join) {
+    for (size_t i = 0; i < count; ++i) acc[i] = as_float(one_nan(join(as_bits(acc[i]), as_bits(values[i]))));
+  });
+}
+
+void join_rows(const FloatJoin& how, contract::Element type, const uint8_t* const* rows, size_t row_count, size_t count,
+               float* acc) {
+  with_format(type, [&](auto format) {
+    using Bits = typename decltype(format)::Bits;
+    with_join(how, [&](auto join) {
+      for (size_t r = 0; r < row_count; ++r) {
+        const uint8_t* row = rows[r];
+        for (size_t i = 0; i < count; ++i) {
+          const uint32_t value = decltype(format)::widen(load_at<Bits>(row, i));
+          acc[i] = as_float(one_nan(join(as_bits(acc[i]), value)));
+        }
+      }
+    });
+  });
 }
 
 }  // namespace

@@ -14,8 +14,9 @@ namespace npu::engine::NPU_SIMD {
 namespace {
 
 constexpr Kernels make_kernels(const char* name) {
-  return {name,     pack8,     gemm8,       gemm16,    dot8,        depthwise8,  depthwise16,     output32,    output48,
-          uops,     pool_add,  pool_finish, to_floats, from_floats, join_floats, gemm_float, depthwise_float, output_float};
+  return {name,        pack8,     gemm8,      gemm16,          dot8,        depthwise8,      depthwise16,
+          output32,    output48,  uops,       pool_add,        pool_finish, to_floats,       from_floats,
+          join_floats, join_rows, pack_float, pack_float_rows, gemm_float,  depthwise_float, output_float};
 }
 
 }  // namespace

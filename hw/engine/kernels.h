@@ -136,12 +136,23 @@ struct Kernels {
   void (*from_floats)(contract::Element type, const float* from, size_t count, uint8_t* to);
   // acc[i] = acc[i] joined with values[i], in ascending order: values may be acc's own, further behind.
   void (*join_floats)(const FloatJoin& join, float* acc, const float* values, size_t count);
+  // acc[i] = acc[i] joined with rows[0][i], rows[1][i] and so on, elements of a floating-point type.
+  void (*join_rows)(const FloatJoin& join, contract::Element type, const uint8_t* const* rows, size_t row_count,
+                    size_t count, float* acc);
 
+  // One panel of FP32 from weights of a floating-point type with the reduction contiguous: channel c starts at
+  // w + c * stride, k elements, zeros up to kPanel channels. False where one of them is infinite or a NaN.
+  bool (*pack_float)(contract::Element type, const uint8_t* w, ptrdiff_t stride, size_t channels, size_t k,
+                     float* panel);
+  // The same of weights with the channels contiguous: element k of the reduction starts at w + k * stride.
+  bool (*pack_float_rows)(contract::Element type, const uint8_t* w, ptrdiff_t stride, size_t channels, size_t k,
+                          float* panel);
   // acc[r * kPanel + c] += for each cycle the sum of a[r][k] * panel[k][c] over its k, in pairs of neighbours, for rows
   // of `a_stride` elements. `cycles[i]` is the number of elements that cycle i takes, from where the last one ended on.
   void (*gemm_float)(const float* a, size_t a_stride, size_t rows, const float* panel, std::span<const uint32_t> cycles,
                      float* acc);
-  // acc[c] += the same of src[t][c] * weights[t][c]; a null src makes +0.
+  // acc[c] += the same of src[t][c] * weights[t][c]; a null src makes +0. Whole vectors of at most kPanel channels are
+  // read and written: what lies behind the channels must be there, and in acc means nothing.
   void (*depthwise_float)(const float* const* src, const float* const* weights, std::span<const uint32_t> cycles,
                           size_t channels, float* acc);
   // Channels first .. first + count of a pixel; acc[0] is that of channel `first`, and so is dst.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels for x86 machines with AVX2.
+// The kernels for x86 machines with AVX2 and fused multiply-add.
 #include "hw/engine/kernel_sets.h"
 #include "hw/engine/vpu_uops.h"
 
@@ -9,10 +9,10 @@
 
 // Everything between push and pop is compiled for the set; nothing else may be, or machines without it would run it.
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
 #else
 #pragma GCC push_options
-#pragma GCC target("avx2")
+#pragma GCC target("avx2,fma")
 #endif
 
 #define NPU_SIMD avx2

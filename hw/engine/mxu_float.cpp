@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <utility>
 
 #include "hw/timing/mxu_cycles.h"
 
@@ -11,11 +11,16 @@ namespace npu::engine {
 
 namespace {
 
+using contract::MxuCommand;
 using contract::MxuMode;
 
-// Elements of patches that are made at a time, to stay in the caches together with a panel.
-constexpr size_t kPatchElements = 16 * 1024;
-constexpr size_t kMostRows = 256;
+// Elements of windows that are made at a time, to stay in the caches together with a panel.
+constexpr uint64_t kWindowElements = 64 * 1024;
+// A multiple of the rows that kernels take at once.
+constexpr uint64_t kSomeRows = 8, kMostRows = 256;
+// Elements of a depthwise input that is converted as a whole. A box whose rows are the same bytes again may have any
+// number of them.
+constexpr uint64_t kMostInput = 4 * 1024 * 1024;
 
 // Pieces of `total` of at most `most`.
 template <class Visit>
@@ -28,18 +33,73 @@ uint8_t* result_of(const MxuTile& tile, const MxuOperands& at, uint64_t pixel) {
   return at.dst + y * tile.command.dst_row_stride + x * tile.command.dst_pixel_stride;
 }
 
+bool lies_in(Range range, int64_t at) { return range.begin <= at && at < range.end; }
+
+// Row and column of the first kernel position of an output pixel.
+std::pair<int64_t, int64_t> window_at(const MxuTile& tile, uint64_t pixel) {
+  const MxuCommand& command = tile.command;
+  return {static_cast<int64_t>(pixel / command.out_w) * command.stride_y - command.pad_top,
+          static_cast<int64_t>(pixel % command.out_w) * command.stride_x - command.pad_left};
+}
+
+// Calls visit(tap, y, x, whether it lies in the input box) for each kernel position of an output pixel.
+template <class Visit>
+void for_each_tap(const MxuTile& tile, uint64_t pixel, Visit visit) {
+  const MxuCommand& command = tile.command;
+  const auto [top, left] = window_at(tile, pixel);
+  uint64_t tap = 0;
+  for (int64_t ky = 0; ky < command.kernel_h; ++ky) {
+    for (int64_t kx = 0; kx < command.kernel_w; ++kx, ++tap) {
+      const int64_t y = top + ky * command.dilation_y, x = left + kx * command.dilation_x;
+      visit(tap, y, x, lies_in(tile.rows, y) && lies_in(tile.cols, x));
+    }
+  }
+}
+
+// `src` is the first byte of the part of the input box that the tile touches.
+const uint8_t* element_at(const MxuTile& tile, const uint8_t* src, int64_t y, int64_t x) {
+  return src + (y - tile.rows.begin) * tile.command.src_row_stride +
+         (x - tile.cols.begin) * tile.command.src_pixel_stride;
+}
+
+// Calls visit(first tap, taps, their first byte or null outside of the input box) for runs of taps of a kernel row
+// whose elements follow each other in memory.
+template <class Visit>
+void for_each_run(const MxuTile& tile, const uint8_t* src, uint64_t pixel, Visit visit) {
+  const MxuCommand& command = tile.command;
+  const bool dense =
+      command.dilation_x == 1 && command.src_pixel_stride == static_cast<int64_t>(command.in_c * tile.src_bytes);
+  const int64_t taps = command.kernel_w;
+  const auto [top, left] = window_at(tile, pixel);
+  const auto visit_some = [&](int64_t ky, int64_t first, int64_t end, bool inside) {
+    if (first == end) return;
+    const uint8_t* from =
+        inside ? element_at(tile, src, top + ky * command.dilation_y, left + first * command.dilation_x) : nullptr;
+    visit(static_cast<uint64_t>(ky * taps + first), static_cast<uint64_t>(end - first), from);
+  };
+  for (int64_t ky = 0; ky < command.kernel_h; ++ky) {
+    if (!lies_in(tile.rows, top + ky * command.dilation_y)) {
+      visit_some(ky, 0, taps, false);
+    } else if (dense) {
+      const int64_t begin = std::clamp<int64_t>(tile.cols.begin - left, 0, taps);
+      const int64_t end = std::clamp<int64_t>(tile.cols.end - left, begin, taps);
+      visit_some(ky, 0, begin, false);
+      visit_some(ky, begin, end, true);
+      visit_some(ky, end, taps, false);
+    } else {
+      for (int64_t kx = 0; kx < taps; ++kx) {
+        visit_some(ky, kx, kx + 1, lies_in(tile.cols, left + kx * command.dilation_x));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void FloatTiles::run(const MxuTile& tile, const MxuOperands& at, const ChannelParams& params) {
   set_cycles(tile);
   set_stage(tile, params);
-  load_input(tile, at.src);
-  if (tile.command.mode == MxuMode::kDepthwise) {
-    run_depthwise(tile, at);
-  } else {
-    load_panels(tile, at.weights);
-    run_sums(tile, at);
-  }
+  tile.command.mode == MxuMode::kDepthwise ? run_depthwise(tile, at) : run_sums(tile, at);
 }
 
 void FloatTiles::set_cycles(const MxuTile& tile) {
@@ -64,135 +124,135 @@ void FloatTiles::set_stage(const MxuTile& tile, const ChannelParams& params) {
             std::bit_cast<float>(params.header.clamp_max)};
 }
 
-void FloatTiles::load_input(const MxuTile& tile, const uint8_t* src) {
-  const contract::MxuCommand& command = tile.command;
-  if (!tile.reads_input()) return input_.clear();
-  const auto rows = static_cast<uint64_t>(tile.rows.size()), cols = static_cast<uint64_t>(tile.cols.size());
-  input_.resize(rows * cols * command.in_c);
-  float* to = input_.data();
-  for (uint64_t y = 0; y < rows; ++y) {
-    for (uint64_t x = 0; x < cols; ++x, to += command.in_c) {
-      const uint8_t* from = src + static_cast<int64_t>(y) * command.src_row_stride +
-                            static_cast<int64_t>(x) * command.src_pixel_stride;
-      kernels_.to_floats(command.src_type, from, command.in_c, to);
-    }
+bool FloatTiles::pack(const MxuTile& tile, const uint8_t* weights, size_t panel, float* to) const {
+  const MxuCommand& command = tile.command;
+  const size_t first = panel * kPanel, channels = std::min<size_t>(kPanel, command.out_c - first);
+  if (command.mode == MxuMode::kMatmul) {
+    return kernels_.pack_float_rows(command.weight_type, weights + first * tile.weight_bytes, command.w_stride,
+                                    channels, tile.reduction, to);
   }
+  return kernels_.pack_float(command.weight_type, weights + static_cast<int64_t>(first) * command.w_stride,
+                             command.w_stride, channels, tile.reduction, to);
 }
 
-void FloatTiles::load_panels(const MxuTile& tile, const uint8_t* weights) {
-  const contract::MxuCommand& command = tile.command;
-  const size_t panels = timing::ceil_div(command.out_c, kPanel);
-  const bool matmul = command.mode == MxuMode::kMatmul;
-  const size_t outer = matmul ? command.in_c : command.out_c, inner = matmul ? command.out_c : tile.reduction;
-  weights_.assign(panels * tile.reduction * kPanel, 0.0F);
-  acc_.resize(inner);
-  weights_finite_ = true;
-  for (size_t i = 0; i < outer; ++i) {
-    kernels_.to_floats(command.weight_type, weights + static_cast<int64_t>(i) * command.w_stride, inner, acc_.data());
-    for (size_t j = 0; j < inner; ++j) {
-      const size_t channel = matmul ? j : i, k = matmul ? i : j;
-      weights_[(channel / kPanel * tile.reduction + k) * kPanel + channel % kPanel] = acc_[j];
-      weights_finite_ = weights_finite_ && std::isfinite(acc_[j]);
-    }
-  }
-}
-
-const float* FloatTiles::input_at(const MxuTile& tile, int64_t y, int64_t x) const {
-  if (y < tile.rows.begin || y >= tile.rows.end || x < tile.cols.begin || x >= tile.cols.end) return nullptr;
-  const int64_t position = (y - tile.rows.begin) * tile.cols.size() + (x - tile.cols.begin);
-  return input_.data() + static_cast<uint64_t>(position) * tile.command.in_c;
-}
-
-template <class Visit>
-void FloatTiles::for_each_tap(const MxuTile& tile, uint64_t pixel, Visit visit) const {
-  const contract::MxuCommand& command = tile.command;
-  const int64_t y = static_cast<int64_t>(pixel / command.out_w) * command.stride_y - command.pad_top;
-  const int64_t x = static_cast<int64_t>(pixel % command.out_w) * command.stride_x - command.pad_left;
-  uint64_t tap = 0;
-  for (int64_t ky = 0; ky < command.kernel_h; ++ky) {
-    for (int64_t kx = 0; kx < command.kernel_w; ++kx, ++tap) {
-      visit(tap, input_at(tile, y + ky * command.dilation_y, x + kx * command.dilation_x));
-    }
-  }
-}
-
-bool FloatTiles::read_patch(const MxuTile& tile, uint64_t pixel, float* to) const {
+bool FloatTiles::read_window(const MxuTile& tile, const uint8_t* src, uint64_t pixel, float* to) const {
   const uint64_t channels = tile.command.in_c;
   bool inside = true;
-  for_each_tap(tile, pixel, [&](uint64_t tap, const float* from) {
+  for_each_run(tile, src, pixel, [&](uint64_t tap, uint64_t taps, const uint8_t* from) {
     inside = inside && from != nullptr;
     if (from == nullptr) {
-      std::fill_n(to + tap * channels, channels, 0.0F);
+      std::fill_n(to + tap * channels, taps * channels, 0.0F);
     } else {
-      std::copy_n(from, channels, to + tap * channels);
+      kernels_.to_floats(tile.command.src_type, from, taps * channels, to + tap * channels);
     }
   });
   return inside;
 }
 
-const float* FloatTiles::panel_inside(const MxuTile& tile, uint64_t pixel, size_t panel) {
+const float* FloatTiles::panel_inside(const MxuTile& tile, const uint8_t* src, uint64_t pixel, const float* panel) {
   const uint64_t position = uint64_t{tile.command.in_c} * kPanel;
-  const float* whole = weights_.data() + panel * tile.reduction * kPanel;
-  inside_.assign(whole, whole + tile.reduction * kPanel);
-  for_each_tap(tile, pixel, [&](uint64_t tap, const float* from) {
-    if (from == nullptr) std::fill_n(inside_.data() + tap * position, position, 0.0F);
+  inside_.assign(panel, panel + tile.reduction * kPanel);
+  for_each_run(tile, src, pixel, [&](uint64_t tap, uint64_t taps, const uint8_t* from) {
+    if (from == nullptr) std::fill_n(inside_.data() + tap * position, taps * position, 0.0F);
   });
   return inside_.data();
 }
 
 void FloatTiles::run_sums(const MxuTile& tile, const MxuOperands& at) {
-  const uint64_t rows = std::clamp<uint64_t>(kPatchElements / tile.reduction, 1, kMostRows);
-  const size_t panels = timing::ceil_div(tile.command.out_c, kPanel);
-  patches_.resize(rows * tile.reduction);
+  const uint64_t some = std::clamp<uint64_t>(kWindowElements / tile.reduction, 1, kMostRows);
+  const uint64_t rows = std::min(tile.pixels, some < kSomeRows ? some : some / kSomeRows * kSomeRows);
+  const size_t panels = timing::ceil_div(tile.command.out_c, kPanel), panel_floats = tile.reduction * kPanel;
+  const bool keep = rows < tile.pixels;  // panels, for the next rows
+  weights_.resize((keep ? panels : 1) * panel_floats);
+  finite_.resize(panels);
+  windows_.resize(rows * tile.reduction);
   acc_.resize(rows * kPanel);
-  std::vector<bool> inside(rows);
+  inside_window_.resize(rows);
   for (uint64_t first = 0; first < tile.pixels; first += rows) {
     const uint64_t count = std::min(rows, tile.pixels - first);
     for (uint64_t r = 0; r < count; ++r) {
-      inside[r] = read_patch(tile, first + r, patches_.data() + r * tile.reduction) || weights_finite_;
+      inside_window_[r] = read_window(tile, at.src, first + r, windows_.data() + r * tile.reduction);
     }
     for (size_t p = 0; p < panels; ++p) {
-      const size_t channels = std::min<size_t>(kPanel, tile.command.out_c - p * kPanel);
-      std::fill_n(acc_.data(), count * kPanel, 0.0F);
-      kernels_.gemm_float(patches_.data(), tile.reduction, count, weights_.data() + p * tile.reduction * kPanel, cycles_,
-                          acc_.data());
-      for (uint64_t r = 0; r < count; ++r) {
-        float* acc = acc_.data() + r * kPanel;
-        if (!inside[r]) {
-          // +0 times an infinite weight would be a NaN.
-          std::fill_n(acc, kPanel, 0.0F);
-          kernels_.gemm_float(patches_.data() + r * tile.reduction, tile.reduction, 1,
-                              panel_inside(tile, first + r, p), cycles_, acc);
-        }
-        kernels_.output_float(stage_, acc, p * kPanel, channels,
-                              result_of(tile, at, first + r) + p * kPanel * tile.dst_bytes);
-      }
+      float* panel = weights_.data() + (keep ? p : 0) * panel_floats;
+      if (first == 0) finite_[p] = pack(tile, at.weights, p, panel);
+      run_panel(tile, at, first, count, p, panel);
     }
   }
 }
 
+void FloatTiles::run_panel(const MxuTile& tile, const MxuOperands& at, uint64_t first, uint64_t count, size_t panel,
+                           const float* weights) {
+  const size_t channel = panel * kPanel, channels = std::min<size_t>(kPanel, tile.command.out_c - channel);
+  std::fill_n(acc_.data(), count * kPanel, 0.0F);
+  kernels_.gemm_float(windows_.data(), tile.reduction, count, weights, cycles_, acc_.data());
+  for (uint64_t r = 0; r < count; ++r) {
+    float* acc = acc_.data() + r * kPanel;
+    if (!finite_[panel] && !inside_window_[r]) {
+      // +0 times an infinite weight would be a NaN.
+      std::fill_n(acc, kPanel, 0.0F);
+      kernels_.gemm_float(windows_.data() + r * tile.reduction, tile.reduction, 1,
+                          panel_inside(tile, at.src, first + r, weights), cycles_, acc);
+    }
+    kernels_.output_float(stage_, acc, channel, channels, result_of(tile, at, first + r) + channel * tile.dst_bytes);
+  }
+}
+
+void FloatTiles::load_input(const MxuTile& tile, const uint8_t* src) {
+  const MxuCommand& command = tile.command;
+  input_.clear();
+  if (!tile.reads_input()) return;
+  const auto rows = static_cast<uint64_t>(tile.rows.size()), cols = static_cast<uint64_t>(tile.cols.size());
+  if (rows > kMostInput || cols > kMostInput || rows * cols > kMostInput / command.in_c) return;
+  input_.resize(rows * cols * command.in_c + kPanel);
+  float* to = input_.data();
+  for (int64_t y = tile.rows.begin; y < tile.rows.end; ++y) {
+    for (int64_t x = tile.cols.begin; x < tile.cols.end; ++x, to += command.in_c) {
+      kernels_.to_floats(command.src_type, element_at(tile, src, y, x), command.in_c, to);
+    }
+  }
+}
+
+void FloatTiles::read_taps(const MxuTile& tile, const uint8_t* src, uint64_t pixel) {
+  const MxuCommand& command = tile.command;
+  for_each_tap(tile, pixel, [&](uint64_t tap, int64_t y, int64_t x, bool inside) {
+    taps_[tap] = nullptr;
+    if (!inside) return;
+    float* to = tap_values_.data() + tap * command.in_c;
+    if (!input_.empty()) {
+      const int64_t position = (y - tile.rows.begin) * tile.cols.size() + (x - tile.cols.begin);
+      taps_[tap] = input_.data() + static_cast<uint64_t>(position) * command.in_c;
+    } else {
+      kernels_.to_floats(command.src_type, element_at(tile, src, y, x), command.in_c, to);
+      taps_[tap] = to;
+    }
+    if (command.multiplier == 1) return;
+    float* expanded = expanded_.data() + tap * command.out_c;
+    for (uint64_t c = 0; c < command.out_c; ++c) expanded[c] = taps_[tap][c / command.multiplier];
+    taps_[tap] = expanded;
+  });
+}
+
+// Kernels read whole vectors: behind the channels of the last position there is room for one.
 void FloatTiles::run_depthwise(const MxuTile& tile, const MxuOperands& at) {
-  const contract::MxuCommand& command = tile.command;
+  const MxuCommand& command = tile.command;
   const uint64_t channels = command.out_c;
-  weights_.resize(tile.taps * channels);
-  std::vector<const float*> src(tile.taps), weights(tile.taps);
+  load_input(tile, at.src);
+  weights_.resize(tile.taps * channels + kPanel);
+  taps_.resize(tile.taps);
+  tap_weights_.resize(tile.taps);
   for (uint64_t tap = 0; tap < tile.taps; ++tap) {
     float* to = weights_.data() + tap * channels;
     kernels_.to_floats(command.weight_type, at.weights + static_cast<int64_t>(tap) * command.w_stride, channels, to);
-    weights[tap] = to;
+    tap_weights_[tap] = to;
   }
-  if (command.multiplier > 1) expanded_.resize(tile.taps * channels);
-  acc_.resize(channels);
+  tap_values_.resize(input_.empty() ? tile.taps * command.in_c + kPanel : 0);
+  if (command.multiplier > 1) expanded_.resize(tile.taps * channels + kPanel);
+  acc_.resize(channels + kPanel);
   for (uint64_t pixel = 0; pixel < tile.pixels; ++pixel) {
-    for_each_tap(tile, pixel, [&](uint64_t tap, const float* from) {
-      src[tap] = from;
-      if (from == nullptr || command.multiplier == 1) return;
-      float* to = expanded_.data() + tap * channels;
-      for (uint64_t c = 0; c < channels; ++c) to[c] = from[c / command.multiplier];
-      src[tap] = to;
-    });
+    read_taps(tile, at.src, pixel);
     std::fill(acc_.begin(), acc_.end(), 0.0F);
-    kernels_.depthwise_float(src.data(), weights.data(), cycles_, channels, acc_.data());
+    kernels_.depthwise_float(taps_.data(), tap_weights_.data(), cycles_, channels, acc_.data());
     kernels_.output_float(stage_, acc_.data(), 0, channels, result_of(tile, at, pixel));
   }
 }

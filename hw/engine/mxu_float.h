@@ -21,20 +21,24 @@ class FloatTiles {
  private:
   void set_cycles(const MxuTile& tile);
   void set_stage(const MxuTile& tile, const ChannelParams& params);
-  void load_input(const MxuTile& tile, const uint8_t* src);
-  void load_panels(const MxuTile& tile, const uint8_t* weights);
   void run_sums(const MxuTile& tile, const MxuOperands& at);
+  // Pixels first .. first + count, whose windows are there, and the channels of a panel.
+  void run_panel(const MxuTile& tile, const MxuOperands& at, uint64_t first, uint64_t count, size_t panel,
+                 const float* weights);
   void run_depthwise(const MxuTile& tile, const MxuOperands& at);
 
-  // First channel of an input position; null outside of the input box.
-  [[nodiscard]] const float* input_at(const MxuTile& tile, int64_t y, int64_t x) const;
-  // Calls visit(tap, first channel or null) for each kernel position of an output pixel.
-  template <class Visit>
-  void for_each_tap(const MxuTile& tile, uint64_t pixel, Visit visit) const;
-  // The window of an output pixel as a row of the reduction; false where part of it lies outside of the input box.
-  bool read_patch(const MxuTile& tile, uint64_t pixel, float* to) const;
+  // False where a weight of the panel is infinite or a NaN.
+  bool pack(const MxuTile& tile, const uint8_t* weights, size_t panel, float* to) const;
+  // The window of an output pixel as a row of the reduction, zeros for what lies outside of the input box; false where
+  // that is any of it.
+  bool read_window(const MxuTile& tile, const uint8_t* src, uint64_t pixel, float* to) const;
   // The panel without the weights of what lies outside of the pixel's window.
-  const float* panel_inside(const MxuTile& tile, uint64_t pixel, size_t panel);
+  const float* panel_inside(const MxuTile& tile, const uint8_t* src, uint64_t pixel, const float* panel);
+
+  // depthwise: the input box as [rows][cols][in_c], where it is no larger than kMostInput.
+  void load_input(const MxuTile& tile, const uint8_t* src);
+  // Of an output pixel: each kernel position's out_c values, null outside of the input box.
+  void read_taps(const MxuTile& tile, const uint8_t* src, uint64_t pixel);
 
   const contract::Capabilities& caps_;
   const Kernels& kernels_;
@@ -43,10 +47,15 @@ class FloatTiles {
   std::vector<uint32_t> cycles_;  // elements of the reduction (depthwise: positions) that each cycle takes
   FloatOutput stage_;
   std::vector<float> bias_;
-  std::vector<float> input_;    // [rows][cols][in_c] of what the tile touches
-  std::vector<float> weights_;  // panels of [reduction][kPanel]; depthwise [taps][out_c]
-  bool weights_finite_ = true;
-  std::vector<float> patches_, acc_, inside_, expanded_;
+  std::vector<float> weights_;  // a panel, or all, of [reduction][kPanel]; depthwise [taps][out_c]
+  std::vector<bool> finite_;    // of each panel
+  std::vector<float> windows_, acc_, inside_;
+  std::vector<bool> inside_window_;  // of each of the windows: all of it lies in the input box
+  // depthwise
+  std::vector<float> input_;               // empty where the box is too large
+  std::vector<const float*> taps_;         // of the pixel at hand
+  std::vector<const float*> tap_weights_;  // of each kernel position
+  std::vector<float> tap_values_, expanded_;
 };
 
 }  // namespace npu::engine

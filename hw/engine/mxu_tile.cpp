@@ -17,8 +17,8 @@ using contract::Rescale;
 
 // Two of one format into FP32, and what that is rounded to.
 bool floats_fit(const MxuCommand& command) {
-  const bool result = command.dst_type == Element::kF16 || command.dst_type == Element::kBf16 ||
-                      command.dst_type == Element::kF32;
+  const bool result =
+      command.dst_type == Element::kF16 || command.dst_type == Element::kBf16 || command.dst_type == Element::kF32;
   return command.weight_type == command.src_type && result && command.rescale == Rescale::kFloating &&
          !command.output_unsigned;
 }

@@ -9,6 +9,8 @@ inline constexpr int kDotLanes = 16;  // channels of one vector
 inline constexpr int kTileRows = 2;   // rows and panels that a tile keeps in registers
 inline constexpr int kTilePanels = 1;
 inline constexpr bool kHasOutput8 = false;
+inline constexpr size_t kFloatLanes = 4;  // of a vector of FP32
+inline constexpr int kFloatRows = 2;      // whose sums of a cycle stay in registers
 
 struct Accumulators {
   uint32_t lane[kPanel];  // wrapping

@@ -81,13 +81,12 @@ bool can_run_vpu(const contract::Capabilities&, const auto&) { return true; }
 }  // namespace
 
 bool can_run(const contract::Capabilities& caps, const Tile& tile) {
-  return std::visit(Overloaded{
-                        [&](const MxuTile& mxu) { return can_run_mxu(caps, mxu); },
-                        [&](const auto& vpu) {
-                          return can_run_vpu(caps, vpu) && (caps.vpu_float != 0 || !has_floats(vpu));
-                        },
-                    },
-                    tile);
+  return std::visit(
+      Overloaded{
+          [&](const MxuTile& mxu) { return can_run_mxu(caps, mxu); },
+          [&](const auto& vpu) { return can_run_vpu(caps, vpu) && (caps.vpu_float != 0 || !has_floats(vpu)); },
+      },
+      tile);
 }
 
 ErrorCode parse_tile(std::span<const uint32_t> words, Tile& tile) {

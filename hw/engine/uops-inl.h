@@ -68,7 +68,8 @@ inline int64_t float_value(uint32_t bits) { return static_cast<int32_t>(bits); }
 inline void load_floats(const UopBlock& block, const UopStream& from, int64_t* dst) {
   with_format(from.type, [&](auto format) {
     load_rows<typename decltype(format)::Bits>(block, from, dst);
-    map1(dst, dst, block.rows * block.cols, [](int64_t v) { return float_value(decltype(format)::widen(float_of(v))); });
+    map1(dst, dst, block.rows * block.cols,
+         [](int64_t v) { return float_value(decltype(format)::widen(float_of(v))); });
   });
 }
 
@@ -114,7 +115,8 @@ inline void store_rows(const UopBlock& block, const UopStream& to, const int64_t
 inline void store_floats(const UopBlock& block, const UopStream& to, const int64_t* src) {
   int64_t patterns[kBlockElements];
   with_format(to.type, [&](auto format) {
-    map1(patterns, src, block.rows * block.cols, [](int64_t v) -> int64_t { return decltype(format)::narrow(float_of(v)); });
+    map1(patterns, src, block.rows * block.cols,
+         [](int64_t v) -> int64_t { return decltype(format)::narrow(float_of(v)); });
     store_rows<typename decltype(format)::Bits>(block, to, patterns);
   });
 }
@@ -328,9 +330,8 @@ void run_float_uop(const UopBlock& block, const Uop& uop) {
     case UopCode::kFround:
       return map1(dst, a, n, [=](int64_t x) { return whole_number(x, imm0); });
     case UopCode::kFcast:
-      return with_rounding(imm0, [&](auto rounded) {
-        map1(dst, a, n, [=](int64_t x) { return rounded(float_of(x)); });
-      });
+      return with_rounding(imm0,
+                           [&](auto rounded) { map1(dst, a, n, [=](int64_t x) { return rounded(float_of(x)); }); });
     case UopCode::kIntToFloat:
       return int_to_float(imm0, dst, a, n);
     case UopCode::kFloatToInt: {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "hw/contract/elements.h"
@@ -31,6 +32,15 @@ void set_reciprocal(PoolFinish& finish, uint32_t count) {
   finish.multiplier = static_cast<int32_t>(numerator / count);
   finish.shift = 30 + log;
   finish.round = int64_t{1} << (finish.shift - 1);
+}
+
+// The FP32 number nearest to 1 / count: enough digits, the last one set where there is a rest.
+float reciprocal(uint32_t count) {
+  constexpr int kDigits = 26;
+  const int log = std::bit_width(count - 1);
+  const uint64_t one = uint64_t{1} << (log + kDigits);
+  const uint64_t digits = 2 * (one / count) + (one % count != 0 ? 1 : 0);
+  return std::ldexp(static_cast<float>(digits), -(log + kDigits + 1));
 }
 
 }  // namespace
@@ -105,6 +115,20 @@ uint32_t PoolRunner::for_each_tap(const PoolTile& tile, const Window& window, Vi
   return count;
 }
 
+template <class Add>
+uint32_t PoolRunner::in_batches(const PoolTile& tile, const Window& window, Add add) const {
+  std::array<const uint8_t*, kMaxTaps> taps;
+  size_t used = 0;
+  const uint32_t count = for_each_tap(tile, window, [&](const uint8_t* tap) {
+    taps[used] = tap;
+    if (++used < kMaxTaps) return;
+    add(taps.data(), used);
+    used = 0;
+  });
+  if (used > 0) add(taps.data(), used);
+  return count;
+}
+
 void PoolRunner::pool_floats(const PoolTile& tile, const Window& window, uint8_t* dst) {
   const VpuPoolCommand& command = tile.command;
   const bool average = command.mode == PoolMode::kAvg;
@@ -113,13 +137,14 @@ void PoolRunner::pool_floats(const PoolTile& tile, const Window& window, uint8_t
   float* values = acc + command.channels;
   std::fill(acc, acc + command.channels, average ? 0.0F : -std::numeric_limits<float>::infinity());
   bool first = !average;  // of the largest ones the first stands for itself
-  const uint32_t count = for_each_tap(tile, window, [&](const uint8_t* tap) {
-    kernels_.to_floats(command.type, tap, command.channels, first ? acc : values);
-    if (!first) kernels_.join_floats(join, acc, values, command.channels);
+  const uint32_t count = in_batches(tile, window, [&](const uint8_t* const* taps, size_t used) {
+    if (first) kernels_.to_floats(command.type, taps[0], command.channels, acc);
+    const size_t loaded = first ? 1 : 0;
+    kernels_.join_rows(join, command.type, taps + loaded, used - loaded, command.channels, acc);
     first = false;
   });
   if (average && count > 0) {
-    std::fill(values, values + command.channels, 1.0F / static_cast<float>(count));
+    std::fill(values, values + command.channels, reciprocal(count));
     kernels_.join_floats({FloatJoin::Op::kProduct, false}, acc, values, command.channels);
   }
   kernels_.from_floats(command.type, acc, command.channels, dst);
@@ -131,15 +156,9 @@ void PoolRunner::pool_integers(const PoolTile& tile, const Window& window, uint8
   const ValueRange range = value_range(command.type, false);
   int32_t* acc = acc_bytes_.get<int32_t>(command.channels);
   std::fill(acc, acc + command.channels, average ? 0 : range.low);
-  std::array<const uint8_t*, kMaxTaps> taps;
-  size_t used = 0;
-  const uint32_t count = for_each_tap(tile, window, [&](const uint8_t* tap) {
-    taps[used] = tap;
-    if (++used < kMaxTaps) return;
-    kernels_.pool_add(command.type, average, taps.data(), used, command.channels, acc);
-    used = 0;
+  const uint32_t count = in_batches(tile, window, [&](const uint8_t* const* taps, size_t used) {
+    kernels_.pool_add(command.type, average, taps, used, command.channels, acc);
   });
-  if (used > 0) kernels_.pool_add(command.type, average, taps.data(), used, command.channels, acc);
 
   PoolFinish finish;
   finish.type = command.type;

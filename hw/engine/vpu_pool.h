@@ -24,6 +24,9 @@ class PoolRunner {
   // Calls visit(first channel) for each position, row by row; returns their number.
   template <class Visit>
   uint32_t for_each_tap(const PoolTile& tile, const Window& window, Visit visit) const;
+  // Calls add(first bytes, their number) for at most kMaxTaps positions at a time; returns the number of all.
+  template <class Add>
+  uint32_t in_batches(const PoolTile& tile, const Window& window, Add add) const;
   void pool_integers(const PoolTile& tile, const Window& window, uint8_t* dst);
   void pool_floats(const PoolTile& tile, const Window& window, uint8_t* dst);
 

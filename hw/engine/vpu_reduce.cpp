@@ -23,8 +23,7 @@ constexpr uint64_t kMaxTileReductions = uint64_t{1} << 32;
 bool types_fit(const VpuReduceCommand& command) {
   const bool number = command.type == Element::kI8 || command.type == Element::kI16 || command.type == Element::kI32;
   const bool floats = contract::is_float(command.type), computes = floats && element_bytes(command.type) > 1;
-  const bool compares =
-      command.op == ReduceOp::kMax || command.op == ReduceOp::kMin || command.op == ReduceOp::kArgmax;
+  const bool compares = command.op == ReduceOp::kMax || command.op == ReduceOp::kMin || command.op == ReduceOp::kArgmax;
   if (command.ignore_nan && !(floats && compares)) return false;
   switch (command.op) {
     case ReduceOp::kSum:

@@ -18,16 +18,19 @@ class FloatReducer {
   void run(const contract::VpuReduceCommand& command, const uint8_t* src, uint8_t* dst);
 
  private:
-  // [axis][inner] from `src` on, into values_.
-  void load(const contract::VpuReduceCommand& command, const uint8_t* src);
-  void find_greatest(const contract::VpuReduceCommand& command, uint8_t* dst) const;
-  // The axis across the lanes; leaves the result in front.
-  void join_lanes(const FloatJoin& join, uint64_t axis);
-  void join_vectors(const FloatJoin& join, uint64_t axis);
+  // Elements first .. first + count of an axis whose elements lie by themselves (inner is 1).
+  void load(const contract::VpuReduceCommand& command, const uint8_t* src, uint64_t first, uint64_t count, float* to);
+  // Each leaves the results in front of values_.
+  void join_rows(const contract::VpuReduceCommand& command, const uint8_t* src);     // of `inner` elements
+  void join_lanes(const contract::VpuReduceCommand& command, const uint8_t* src);    // the axis across the lanes
+  void join_vectors(const contract::VpuReduceCommand& command, const uint8_t* src);  // the same, with a tree over them
+  void find_greatest(const contract::VpuReduceCommand& command, const uint8_t* src, uint8_t* dst);
 
   const contract::Capabilities& caps_;
   const Kernels& kernels_;
   std::vector<float> values_;
+  std::vector<uint8_t> bytes_;  // of elements that do not lie behind each other
+  std::vector<int32_t> best_, index_;
 };
 
 }  // namespace npu::engine

@@ -7,9 +7,11 @@
 #include <array>
 #include <vector>
 
+#include "hw/contract/elements.h"
 #include "hw/contract/error.h"
 #include "hw/contract/uop_fields.h"
 #include "hw/timing/vpu_cycles.h"
+#include "sim/cosim/random_floats.h"
 
 namespace npu::cosim {
 
@@ -64,7 +66,11 @@ void add_blob(EwisePlan& plan, Random& random, uint32_t bytes) {
   plan.command.operands.push_back(operand);
 }
 
-Element random_type(Random& random) {
+Element random_type(const EwisePlan& plan, Random& random) {
+  if (plan.floats && random.chance(40)) {
+    return random.pick(
+        {Element::kF16, Element::kBf16, Element::kF32, Element::kF32, Element::kF8e4m3, Element::kF8e5m2});
+  }
   return random.pick({Element::kI8, Element::kI8, Element::kI16, Element::kI32, Element::kI48, Element::kBool});
 }
 
@@ -95,15 +101,31 @@ void fill_fields(Uop& uop, Random& random) {
   if (chosen(info.imm1)) uop.imm1 = static_cast<int32_t>(any(info.imm1));
 }
 
-// An operation on integers in registers that were written, often on the one that was written last, so that few results get lost.
-Uop random_uop(Random& random, uint32_t written, uint32_t last, bool tame) {
+// Fields of an operation on floating point but its registers.
+void fill_float_fields(Uop& uop, bool tame, Random& random) {
+  fill_fields(uop, random);
+  const auto pattern = [&] {
+    return static_cast<int32_t>(random_float(Element::kF32, FloatRange::kAroundOne, random));
+  };
+  const bool numbers = tame || uop.op == UopCode::kFclamp;  // whose limits are no NaNs
+  if (!numbers) return;
+  if (uop.op == UopCode::kFclamp || uop.op == UopCode::kFmaImm || uop.op == UopCode::kFaffine) uop.imm0 = pattern();
+  if (uop.op == UopCode::kFclamp || uop.op == UopCode::kFaffine) uop.imm1 = pattern();
+}
+
+// Operations on floating point are the last ones.
+UopCode random_code(const EwisePlan& plan, Random& random) {
+  constexpr auto kFirst = static_cast<int64_t>(UopCode::kAdd), kFirstOfFloats = static_cast<int64_t>(UopCode::kFadd);
+  const bool floats = plan.floats && random.chance(50);
+  return static_cast<UopCode>(floats ? random.between(kFirstOfFloats, int64_t{contract::kUopCount} - 1)
+                                     : random.between(kFirst, kFirstOfFloats - 1));
+}
+
+// An operation on registers that were written, often on the one that was written last, so that few results get lost.
+Uop random_uop(const EwisePlan& plan, Random& random, uint32_t written, uint32_t last) {
+  const bool tame = plan.tame;
   const auto reg = [&] { return static_cast<uint32_t>(random.between(0, written - 1)); };
-  Uop uop = {static_cast<UopCode>(random.between(2, static_cast<int64_t>(UopCode::kTable32))),
-             0,
-             random.chance(50) ? last : reg(),
-             reg(),
-             0,
-             0};
+  Uop uop = {random_code(plan, random), 0, random.chance(50) ? last : reg(), reg(), 0, 0};
   const auto element = [&] { return static_cast<int32_t>(random.pick({Element::kI8, Element::kI16, Element::kI32})); };
   switch (uop.op) {
     case UopCode::kMul:
@@ -129,6 +151,7 @@ Uop random_uop(Random& random, uint32_t written, uint32_t last, bool tame) {
       uop.imm0 = static_cast<int32_t>(random.between(0, 1));
       break;
     case UopCode::kSelect:
+    case UopCode::kFma:
       uop.imm0 = static_cast<int32_t>(reg());
       break;
     case UopCode::kRescale:
@@ -147,7 +170,7 @@ Uop random_uop(Random& random, uint32_t written, uint32_t last, bool tame) {
           static_cast<int32_t>(random.chance(80) ? random.between(-300, 50) : random.between(INT32_MIN, INT32_MAX));
       break;
     default:
-      fill_fields(uop, random);
+      contract::uop_info(uop.op).floats ? fill_float_fields(uop, tame, random) : fill_fields(uop, random);
   }
   return uop;
 }
@@ -155,7 +178,7 @@ Uop random_uop(Random& random, uint32_t written, uint32_t last, bool tame) {
 // Of registers 0 and 1.
 void add_loads(EwisePlan& plan, Random& random) {
   for (uint32_t reg = 0; reg < 2; ++reg) {
-    const Element in = random_type(random);
+    const Element in = random_type(plan, random);
     const uint32_t index = add_stream(plan, random, in, /*result=*/false);
     plan.command.uops.push_back({UopCode::kLoad, reg, index, 0, static_cast<int32_t>(random.between(0, 1)), 0});
     // Values of 48 bits are for RESCALE; the other operations get 32.
@@ -175,7 +198,7 @@ void add_shared_load(EwisePlan& plan, uint32_t registers, Random& random) {
   if (plan.command.operands[stream].type == Element::kI48) return;
   const auto reg = static_cast<uint32_t>(random.between(0, registers - 1));
   plan.command.uops.push_back({UopCode::kLoad, reg, stream, 0, static_cast<int32_t>(random.between(0, 1)), 0});
-  Uop uop = random_uop(random, registers, reg, plan.tame);
+  Uop uop = random_uop(plan, random, registers, reg);
   uop.dst = reg;
   plan.command.uops.push_back(uop);
 }
@@ -191,8 +214,9 @@ void add_stores(EwisePlan& plan, Random& random) {
     const auto reg = i == 0 && random.chance(50) ? plan.command.uops.back().dst
                                                  : static_cast<uint32_t>(random.between(0, kRegisters - 1));
     plan.in_place = plan.in_place || (i == 0 && random.chance(60) && !broadcast(plan.command.operands[kFirstStream]));
-    const uint32_t index = plan.in_place && i == 0 ? static_cast<uint32_t>(kFirstStream)
-                                                   : add_stream(plan, random, random_type(random), /*result=*/true);
+    const uint32_t index = plan.in_place && i == 0
+                               ? static_cast<uint32_t>(kFirstStream)
+                               : add_stream(plan, random, random_type(plan, random), /*result=*/true);
     plan.command.uops.push_back({UopCode::kStore, 0, reg, index, 0, 0});
   }
 }
@@ -206,8 +230,9 @@ void rename(VpuEwiseCommand& command, const std::vector<uint32_t>& order) {
   }
 }
 
-// Elements of small values, of whatever type: every byte but the lowest is the sign.
-void tame_elements(MadeTile<VpuEwiseCommand>& tile, const Operand& operand, const std::array<uint32_t, 4>& dims) {
+// Elements of small values, of whatever type: every byte but the lowest is the sign. Floating point lies around 1.
+void tame_elements(MadeTile<VpuEwiseCommand>& tile, const Operand& operand, const std::array<uint32_t, 4>& dims,
+                   Random& random) {
   const uint32_t bytes = element_bytes(operand.type);
   std::array<int64_t, 4> index{};
   for (index[0] = 0; index[0] < dims[0]; ++index[0]) {
@@ -216,6 +241,10 @@ void tame_elements(MadeTile<VpuEwiseCommand>& tile, const Operand& operand, cons
         for (index[3] = 0; index[3] < dims[3]; ++index[3]) {
           uint8_t* element = tile.at(operand.base);
           for (size_t d = 0; d < 4; ++d) element += index[d] * operand.stride[d];
+          if (contract::is_float(operand.type)) {
+            fill_floats(element, 1, operand.type, FloatRange::kAroundOne, random);
+            continue;
+          }
           std::fill(element + 1, element + bytes, static_cast<uint8_t>((*element & 0x80) != 0 ? 0xff : 0));
         }
       }
@@ -230,11 +259,13 @@ int64_t EwisePlan::elements() const {
 }
 
 std::string EwisePlan::kind() const {
-  return fmt::format("ewise{}{}{}", tame ? " tame" : "", long_program ? " long" : "", in_place ? " in place" : "");
+  return fmt::format("ewise{}{}{}{}", floats ? " floats" : "", tame ? " tame" : "", long_program ? " long" : "",
+                     in_place ? " in place" : "");
 }
 
-EwisePlan random_ewise(Random& random) {
+EwisePlan random_ewise(Random& random, bool floats) {
   EwisePlan plan;
+  plan.floats = floats;
   VpuEwiseCommand& command = plan.command;
   command.header.queue = contract::Queue::kVpu;
   command.register_count = kRegisters;
@@ -248,7 +279,7 @@ EwisePlan random_ewise(Random& random) {
   add_loads(plan, random);
   for (uint32_t i = 0; i < kOperations; ++i) {
     if (random.chance(15)) add_shared_load(plan, std::min(2 + i, kRegisters), random);
-    Uop uop = random_uop(random, std::min(2 + i, kRegisters), command.uops.back().dst, plan.tame);
+    Uop uop = random_uop(plan, random, std::min(2 + i, kRegisters), command.uops.back().dst);
     uop.dst = 2 + i < kRegisters ? 2 + i : static_cast<uint32_t>(random.between(0, kRegisters - 1));
     command.uops.push_back(uop);
   }
@@ -260,7 +291,7 @@ EwisePlan random_ewise(Random& random) {
 
 EwisePlan random_ewise(Random& random, const contract::Capabilities& caps, uint64_t most_cycles) {
   for (int i = 0; i < kEwiseTries; ++i) {
-    EwisePlan plan = random_ewise(random);
+    EwisePlan plan = random_ewise(random, caps.vpu_float != 0 && random.chance(50));
     if (random.chance(25)) lengthen(plan, random, caps.vpu_registers);
     if (timing::vpu_cycles(plan.command, caps).total() <= most_cycles &&
         timing::table_rows_of(plan.command, caps) <= timing::table_rows(caps)) {
@@ -297,7 +328,7 @@ MadeTile<VpuEwiseCommand> make_ewise_tile(const EwisePlan& plan, Random& random)
   random.fill(tile.bytes);
   if (plan.tame) {
     for (const Operand& operand : plan.command.operands) {
-      if (operand.bytes == 0) tame_elements(tile, operand, plan.command.dims);
+      if (operand.bytes == 0) tame_elements(tile, operand, plan.command.dims, random);
     }
   }
   ParameterHeader header;

@@ -16,6 +16,7 @@ namespace npu::cosim {
 struct EwisePlan {
   contract::VpuEwiseCommand command;
   int64_t bytes = 0;      // of the scratchpad
+  bool floats = false;    // some of the types and operations are of floating point
   bool tame = false;      // small values and shifts: few results wrap or meet the ends of their type
   bool in_place = false;  // the first result takes the place of an operand
   bool long_program = false;
@@ -24,9 +25,10 @@ struct EwisePlan {
   [[nodiscard]] std::string kind() const;
 };
 
-// Random programs over random iteration spaces: every micro-operation and type, with broadcast, gaps, reversal, tables
-// and per-channel parameters. Operands 0 to 2 are a parameter block with an entry a channel and both tables.
-[[nodiscard]] EwisePlan random_ewise(Random& random);
+// Random programs over random iteration spaces: every micro-operation and type (of floating point with `floats` alone),
+// with broadcast, gaps, reversal, tables and per-channel parameters. Operands 0 to 2 are a parameter block with an
+// entry a channel and both tables.
+[[nodiscard]] EwisePlan random_ewise(Random& random, bool floats = false);
 // Of at most `most_cycles`, and with no more registers and tables than the machine's VPU has room for. Throws
 // npu::Error (bad_input) when there is none.
 [[nodiscard]] EwisePlan random_ewise(Random& random, const contract::Capabilities& caps, uint64_t most_cycles);

@@ -8,6 +8,7 @@
 
 #include "hw/contract/error.h"
 #include "hw/timing/mxu_cycles.h"
+#include "sim/cosim/random_floats.h"
 
 namespace npu::cosim {
 
@@ -109,6 +110,16 @@ void fill_residual(ParameterHeader& header, const MxuShape& shape, Random& rando
   header.sum_shift = shift(46, 50);
 }
 
+FloatRange range_of(const MxuShape& shape) {
+  return shape.extreme ? FloatRange::kWithExtremes : FloatRange::kAroundOne;
+}
+
+// An FP32 pattern, below bits that mean nothing.
+int64_t random_bias(const MxuShape& shape, Random& random) {
+  const uint64_t high = random.bits() << 32;
+  return static_cast<int64_t>(high | random_float(Element::kF32, range_of(shape), random));
+}
+
 void fill_params(uint8_t* to, const MxuShape& shape, Random& random) {
   ParameterHeader header;
   header.input_zp = shape.input_zp;
@@ -126,6 +137,7 @@ void fill_params(uint8_t* to, const MxuShape& shape, Random& random) {
     const int64_t largest = narrow_multiplier ? 0x7fff : 0x7fffffff;
     entry.multiplier = static_cast<int32_t>(random.between(shape.extreme ? 0 : largest / 2, largest));
     if (shape.extreme && random.chance(30)) entry.multiplier = random.pick<int32_t>({0, 1, int32_t(largest)});
+    if (shape.format) entry.bias = random_bias(shape, random);
     const int64_t middle = narrow_multiplier ? 15 : 31;
     entry.shift = static_cast<int32_t>(shape.extreme ? random.between(2, 62) : random.between(middle, middle + 14));
     entry.store(to + ParameterHeader::kBytes + oc * int64_t{ParameterEntry::kBytes});
@@ -144,6 +156,11 @@ void fill_elements(std::span<uint8_t> bytes, const MxuShape& shape, Random& rand
   }
 }
 
+// Elements of a row of weights.
+int64_t weight_row(const MxuCommand& command) {
+  return command.mode == MxuMode::kConv ? int64_t{command.kernel_h} * command.kernel_w * command.in_c : command.out_c;
+}
+
 int64_t weight_rows(const MxuCommand& command) {
   switch (command.mode) {
     case MxuMode::kConv:
@@ -156,10 +173,38 @@ int64_t weight_rows(const MxuCommand& command) {
   return 0;
 }
 
+// Source and weights, row by row; what lies between the rows stays.
+void fill_with_floats(MadeTile<MxuCommand>& tile, const MxuShape& shape, Random& random) {
+  const MxuCommand& command = tile.command;
+  for (int64_t y = 0; y < command.in_h; ++y) {
+    for (int64_t x = 0; x < command.in_w; ++x) {
+      fill_floats(tile.at(command.src) + y * command.src_row_stride + x * command.src_pixel_stride, command.in_c,
+                  command.src_type, range_of(shape), random);
+    }
+  }
+  for (int64_t row = 0; row < weight_rows(command); ++row) {
+    fill_floats(tile.at(command.weights) + row * command.w_stride, weight_row(command), command.weight_type,
+                range_of(shape), random);
+  }
+}
+
 }  // namespace
 
+void make_float(MxuShape& shape, Element format, Random& random) {
+  shape.format = format;
+  shape.wide_src = shape.wide_weights = false;
+  shape.rescale = Rescale::kFloating;
+  shape.dst_type = random_result_format(random);
+  shape.output_unsigned = false;
+  shape.residual = Residual::kNone;
+  constexpr int32_t kInfinity = 0x7f800000, kMinusInfinity = INT32_MIN | kInfinity;
+  constexpr int32_t kSix = 0x40c00000, kMinusOne = INT32_MIN | 0x3f800000;
+  shape.clamp_min = random.pick({kMinusInfinity, kMinusInfinity, 0, INT32_MIN, kMinusOne});
+  shape.clamp_max = random.pick({kInfinity, kInfinity, kSix});
+}
+
 void add_residual(MxuShape& shape, Random& random) {
-  if (shape.wide_src) return;
+  if (shape.wide_src || shape.format) return;
   shape.rescale = random.pick({Rescale::kSingle32, Rescale::kDouble32, Rescale::kDouble32});
   shape.dst_type = Element::kI8;
   shape.output_unsigned = false;
@@ -185,24 +230,27 @@ void put_side_by_side(MxuShape& shape, const contract::Capabilities& caps, Rando
   while (shape.out_w() % pixels != 0) ++shape.pad_right;
 }
 
+Element MxuShape::src_type() const { return format.value_or(wide_src ? Element::kI16 : Element::kI8); }
 int64_t MxuShape::out_h() const { return out_size(in_h, pad_top, pad_bottom, kernel_h, dilation_y, stride_y); }
 int64_t MxuShape::out_w() const { return out_size(in_w, pad_left, pad_right, kernel_w, dilation_x, stride_x); }
 
 std::string MxuShape::describe() const {
+  const MxuCommand command = mxu_command(*this);
   return fmt::format(
       "{} in {}x{}x{} out {}x{}x{} kernel {}x{} stride {}x{} dilation {}x{} pad {} {} {} {} multiplier {} "
-      "wide {} {} zero points {} {} {} clamp {} {} gap {} rescale {} to {}{}{} residual {} zero points {} {} left {} "
+      "{} times {} zero points {} {} {} clamp {} {} gap {} rescale {} to {}{}{} residual {} zero points {} {} left {} "
       "{} side by side {}",
       name(mode), in_h, in_w, in_c, out_h(), out_w(), out_c, kernel_h, kernel_w, stride_y, stride_x, dilation_y,
-      dilation_x, pad_top, pad_left, pad_bottom, pad_right, multiplier, int{wide_src}, int{wide_weights}, input_zp,
-      weight_zp, output_zp, clamp_min, clamp_max, gap, name(rescale), name(dst_type),
-      output_unsigned ? " unsigned" : "", extreme ? " extreme" : "", name(residual), value_zp, residual_zp, value_left,
-      residual_left, int64_t{1} << side_by_side_log2);
+      dilation_x, pad_top, pad_left, pad_bottom, pad_right, multiplier, name(command.src_type),
+      name(command.weight_type), input_zp, weight_zp, output_zp, clamp_min, clamp_max, gap, name(rescale),
+      name(dst_type), output_unsigned ? " unsigned" : "", extreme ? " extreme" : "", name(residual), value_zp,
+      residual_zp, value_left, residual_left, int64_t{1} << side_by_side_log2);
 }
 
 std::string MxuShape::kind() const {
-  return fmt::format("{} {} {}{}{}", name(mode), wide_src ? "int16" : "int8", name(rescale),
-                     output_unsigned ? " unsigned" : "", residual != Residual::kNone ? " residual" : "");
+  const std::string_view type = format ? name(*format) : wide_src ? "int16" : "int8";
+  return fmt::format("{} {} {}{}{}", name(mode), type, name(rescale), output_unsigned ? " unsigned" : "",
+                     residual != Residual::kNone ? " residual" : "");
 }
 
 MxuShape random_mxu_shape(Random& random) {
@@ -263,6 +311,8 @@ MxuShape random_mxu_shape(Random& random, const contract::Capabilities& caps, ui
       move_next_to_the_machine(shape, caps, random);
     }
     if (caps.mxu_residual != 0 && random.chance(30)) add_residual(shape, random);
+    const std::optional<Element> format = random_mxu_format(caps, random);
+    if (format && random.chance(40)) make_float(shape, *format, random);
     if (shape.mode != MxuMode::kMatmul && random.chance(10)) shape.pad_top = -random.between(0, shape.in_h);
     if (shape.out_h() < 1 || shape.out_w() < 1 || (shape.wide_src && caps.mxu_int16 == 0)) continue;
     if (random.chance(25)) put_side_by_side(shape, caps, random);
@@ -279,8 +329,8 @@ MxuCommand mxu_command(const MxuShape& shape) {
   command.header.queue = contract::Queue::kMxu;
   command.mode = shape.mode;
   command.rescale = shape.rescale;
-  command.src_type = shape.wide_src ? Element::kI16 : Element::kI8;
-  command.weight_type = shape.wide_weights ? Element::kI16 : Element::kI8;
+  command.src_type = shape.src_type();
+  command.weight_type = shape.format.value_or(shape.wide_weights ? Element::kI16 : Element::kI8);
   command.dst_type = shape.dst_type;
   command.output_unsigned = shape.output_unsigned;
   command.residual = shape.residual;
@@ -316,8 +366,7 @@ MxuCommand mxu_command(const MxuShape& shape) {
     command.residual_pixel_stride = stride(shape.out_c + gap / 2);
     command.residual_row_stride = stride(command.residual_pixel_stride * shape.out_w() + shape.gap);
   }
-  const int64_t weight_row = shape.mode == MxuMode::kConv ? shape.kernel_h * shape.kernel_w * shape.in_c : shape.out_c;
-  command.w_stride = stride(weight_row * w_bytes + shape.gap);
+  command.w_stride = stride(weight_row(command) * w_bytes + shape.gap);
   return command;
 }
 
@@ -341,6 +390,7 @@ MadeTile<MxuCommand> make_mxu_tile(const MxuShape& shape, Random& random) {
   tile.bytes.assign(static_cast<size_t>(at + 32), kPoison);
   fill_elements({tile.at(command.src), static_cast<size_t>(src_size)}, shape, random);
   fill_elements({tile.at(command.weights), static_cast<size_t>(weight_size)}, shape, random);
+  if (shape.format) fill_with_floats(tile, shape, random);
   if (shape.residual != Residual::kNone) {
     fill_elements({tile.at(command.residual_src), static_cast<size_t>(residual_size)}, shape, random);
   }

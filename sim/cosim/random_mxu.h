@@ -17,6 +17,7 @@ namespace npu::cosim {
 struct MxuShape {
   contract::MxuMode mode = contract::MxuMode::kConv;
   bool wide_src = false, wide_weights = false;
+  std::optional<contract::Element> format;  // of source and weights, of floating point
   int64_t in_h = 1, in_w = 1, in_c = 1, out_c = 1;
   int64_t kernel_h = 1, kernel_w = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
   int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
@@ -26,14 +27,15 @@ struct MxuShape {
   bool output_unsigned = false;
   int64_t gap = 0;  // bytes between pixels, rows and rows of weights that no operand owns
   int32_t input_zp = 0, weight_zp = 0, output_zp = 0;
-  int32_t clamp_min = INT32_MIN, clamp_max = INT32_MAX;
+  int32_t clamp_min = INT32_MIN, clamp_max = INT32_MAX;  // with a format, FP32 patterns
   contract::Residual residual = contract::Residual::kNone;
   int32_t value_zp = 0, residual_zp = 0;
   uint32_t value_left = 0, residual_left = 0;
   uint32_t side_by_side_log2 = 0;
   std::optional<uint8_t> constant_elements;  // this byte everywhere
-  bool extreme = false;                      // elements, biases and multipliers at the ends of their ranges
+  bool extreme = false;                      // elements, biases and multipliers at the ends of their ranges; NaNs
 
+  [[nodiscard]] contract::Element src_type() const;
   [[nodiscard]] int64_t out_h() const;
   [[nodiscard]] int64_t out_w() const;
   [[nodiscard]] std::string describe() const;
@@ -48,6 +50,8 @@ struct MxuShape {
 // With a residual, where the shape's types have one. Its parameters are those that RESCALEs of an addition have, or
 // any.
 void add_residual(MxuShape& shape, Random& random);
+// With operands of the format, and an output stage of floating point.
+void make_float(MxuShape& shape, contract::Element format, Random& random);
 // With several pixels side by side, where the machine has them for the shape's mode: its channels and columns become
 // such as they need. The shape has at least one output.
 void put_side_by_side(MxuShape& shape, const contract::Capabilities& caps, Random& random);

@@ -48,15 +48,24 @@ auto within(Make make, const contract::Capabilities& caps, uint64_t most_cycles)
 
 Tile random_vpu_tile(Random& random, const contract::Capabilities& caps, uint64_t most_cycles) {
   const int64_t lanes = caps.vpu_lanes;
+  const bool floats = caps.vpu_float != 0;
   switch (random.between(0, 3)) {
     case 0: {
-      const auto make = [&] { return random_pool(random, lanes); };
+      const auto make = [&] {
+        contract::VpuPoolCommand command = random_pool(random, lanes);
+        if (floats && random.chance(40)) make_float(command, random);
+        return command;
+      };
       auto made = make_pool_tile(within(make, caps, most_cycles), random);
       const contract::VpuPoolCommand command = made.command;
       return finish(std::move(made), kind(command), describe(command));
     }
     case 1: {
-      const auto make = [&] { return random_reduce(random, lanes); };
+      const auto make = [&] {
+        contract::VpuReduceCommand command = random_reduce(random, lanes);
+        if (floats && random.chance(50)) make_float(command, random);
+        return command;
+      };
       auto made = make_reduce_tile(within(make, caps, most_cycles), random);
       const contract::VpuReduceCommand command = made.command;
       return finish(std::move(made), kind(command), describe(command));

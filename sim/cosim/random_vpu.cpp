@@ -4,6 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "hw/contract/elements.h"
+#include "sim/cosim/random_floats.h"
 
 namespace npu::cosim {
 
@@ -25,6 +30,29 @@ void make_alike(MadeTile<VpuReduceCommand>& tile, Random& random) {
 void make_truth_values(MadeTile<VpuReduceCommand>& tile, Random& random) {
   const auto percent = static_cast<int>(random.pick<int64_t>({0, 3, 50, 97, 100}));
   for (uint8_t& byte : tile.bytes) byte = random.chance(percent) ? 1 : 0;
+}
+
+// What elements are picked from; empty: any. Few numbers, zeros of both signs and NaNs: the first of equal ones and
+// what hides others show.
+std::vector<uint32_t> some_floats(Element format, int percent, Random& random) {
+  std::vector<uint32_t> values;
+  if (!random.chance(percent)) return values;
+  const uint32_t sign = 1U << (8 * element_bytes(format) - 1);
+  for (int64_t count = random.between(1, 4); count > 0; --count) {
+    const uint32_t number = random_float(format, FloatRange::kAroundOne, random);
+    values.push_back(
+        random.pick<uint32_t>({number, number, 0U, sign, sign - 1, sign | (sign - 1)}));  // all ones: a NaN
+  }
+  return values;
+}
+
+void fill_floats(uint8_t* to, int64_t count, Element format, const std::vector<uint32_t>& values, Random& random) {
+  if (values.empty()) return fill_floats(to, count, format, FloatRange::kWithExtremes, random);
+  const uint32_t bytes = element_bytes(format);
+  for (int64_t i = 0; i < count; ++i, to += bytes) {
+    const auto index = static_cast<size_t>(random.between(0, static_cast<int64_t>(values.size()) - 1));
+    std::memcpy(to, &values.at(index), bytes);
+  }
 }
 
 }  // namespace
@@ -62,6 +90,11 @@ VpuPoolCommand random_pool(Random& random, int64_t lanes) {
   return command;
 }
 
+void make_float(VpuPoolCommand& command, Random& random) {
+  command.type = random_result_format(random);
+  command.ignore_nan = command.mode == PoolMode::kMax && random.chance(50);
+}
+
 MadeTile<VpuPoolCommand> make_pool_tile(const VpuPoolCommand& shape, Random& random, bool plain) {
   MadeTile<VpuPoolCommand> tile{shape, {}};
   VpuPoolCommand& command = tile.command;
@@ -84,6 +117,15 @@ MadeTile<VpuPoolCommand> make_pool_tile(const VpuPoolCommand& shape, Random& ran
   at += static_cast<uint32_t>(command.dst_row_stride) * command.out_h + 9;
   tile.bytes.resize(at);
   random.fill(tile.bytes);
+  if (contract::is_float(command.type)) {
+    const std::vector<uint32_t> values = some_floats(command.type, 30, random);
+    for (int64_t y = 0; y < command.in_h; ++y) {
+      for (int64_t x = 0; x < command.in_w; ++x) {
+        fill_floats(tile.at(command.src) + y * command.src_row_stride + x * command.src_pixel_stride, command.channels,
+                    command.type, values, random);
+      }
+    }
+  }
   contract::ParameterHeader header;
   if (!plain && command.type == Element::kI8) {
     header.input_zp = static_cast<int32_t>(random.between(-128, 127));
@@ -94,7 +136,7 @@ MadeTile<VpuPoolCommand> make_pool_tile(const VpuPoolCommand& shape, Random& ran
 }
 
 std::string kind(const VpuPoolCommand& command) {
-  return fmt::format("pool {} {}", name(command.mode), name(command.type));
+  return fmt::format("pool {} {}{}", name(command.mode), name(command.type), command.ignore_nan ? " ignores NaNs" : "");
 }
 
 std::string describe(const VpuPoolCommand& command) {
@@ -124,6 +166,26 @@ VpuReduceCommand random_reduce(Random& random, int64_t lanes) {
     command.axis = std::min(command.axis, static_cast<uint32_t>(lanes + 1));
   }
   return command;
+}
+
+void make_float(VpuReduceCommand& command, Random& random) {
+  command.type = random_result_format(random);
+  switch (command.op) {
+    case ReduceOp::kAll:
+    case ReduceOp::kAny:
+      command.op = ReduceOp::kSum;
+      return;
+    case ReduceOp::kSum:
+    case ReduceOp::kProduct:
+      return;
+    case ReduceOp::kArgmax:
+      if (random.chance(50)) command.type = random.pick({Element::kF8e4m3, Element::kF8e5m2});
+      break;
+    case ReduceOp::kMax:
+    case ReduceOp::kMin:
+      break;
+  }
+  command.ignore_nan = random.chance(50);
 }
 
 MadeTile<VpuReduceCommand> make_reduce_tile(const VpuReduceCommand& shape, Random& random) {
@@ -156,6 +218,14 @@ MadeTile<VpuReduceCommand> make_reduce_tile(const VpuReduceCommand& shape, Rando
   random.fill(tile.bytes);
   if (command.type == Element::kBool) {
     make_truth_values(tile, random);
+  } else if (contract::is_float(command.type)) {
+    const std::vector<uint32_t> values = some_floats(command.type, 50, random);
+    for (int64_t o = 0; o < command.outer; ++o) {
+      for (int64_t i = 0; i < command.axis; ++i) {
+        fill_floats(tile.at(command.src) + o * command.src_outer_stride + i * command.src_axis_stride, command.inner,
+                    command.type, values, random);
+      }
+    }
   } else if (random.chance(50)) {
     make_alike(tile, random);
   }
@@ -163,7 +233,7 @@ MadeTile<VpuReduceCommand> make_reduce_tile(const VpuReduceCommand& shape, Rando
 }
 
 std::string kind(const VpuReduceCommand& command) {
-  return fmt::format("reduce {} {}", name(command.op), name(command.type));
+  return fmt::format("reduce {} {}{}", name(command.op), name(command.type), command.ignore_nan ? " ignores NaNs" : "");
 }
 
 std::string describe(const VpuReduceCommand& command) {

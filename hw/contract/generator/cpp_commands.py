@@ -2,6 +2,7 @@
 """commands.h: the command set in C++, with inline encoders and decoders."""
 
 import re
+
 from generator.cpp import header, name_function
 from generator.model import Command, Contract, Field, Structure
 from generator.text import comment, constant, pascal, trailing

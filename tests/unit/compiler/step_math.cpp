@@ -116,8 +116,14 @@ int64_t load_element(const uint8_t* at, Element type) {
       return contract::detail::load<int64_t>(at);
     case Element::kBool:
       return *at;
+    case Element::kF16:
+    case Element::kBf16:
+    case Element::kF32:
+    case Element::kF8e4m3:
+    case Element::kF8e5m2:
+      break;
   }
-  return 0;
+  panic(__FILE__, __LINE__, "an element that the interpreter does not know");
 }
 
 void store_element(uint8_t* at, Element type, int64_t value) {
@@ -329,6 +335,27 @@ void ewise(std::span<const int64_t> dims, std::span<const EwiseOperand> operands
         case UopCode::kIntdiv:
           r[u.dst] = b() == 0 ? 0 : wrap32(a() / b());
           break;
+        case UopCode::kFadd:
+        case UopCode::kFsub:
+        case UopCode::kFmul:
+        case UopCode::kFma:
+        case UopCode::kFmax:
+        case UopCode::kFmin:
+        case UopCode::kFclamp:
+        case UopCode::kFabs:
+        case UopCode::kFneg:
+        case UopCode::kFeq:
+        case UopCode::kFgt:
+        case UopCode::kFge:
+        case UopCode::kFround:
+        case UopCode::kFcast:
+        case UopCode::kIntToFloat:
+        case UopCode::kFloatToInt:
+        case UopCode::kFscale:
+        case UopCode::kFexponent:
+        case UopCode::kFmaImm:
+        case UopCode::kFaffine:
+          panic(__FILE__, __LINE__, "a micro-operation that the interpreter does not know");
       }
     }
     size_t d = dims.size();

@@ -8,6 +8,8 @@
 #include <random>
 #include <set>
 
+#include "hw/contract/elements.h"
+
 namespace npu::contract {
 namespace {
 
@@ -262,7 +264,22 @@ TEST(Enums, ElementBytes) {
   EXPECT_EQ(element_bytes(Element::kI32), 4u);
   EXPECT_EQ(element_bytes(Element::kI48), 8u);
   EXPECT_EQ(element_bytes(Element::kBool), 1u);
-  EXPECT_EQ(element_bytes(static_cast<Element>(9)), 0u);
+  EXPECT_EQ(element_bytes(Element::kF16), 2u);
+  EXPECT_EQ(element_bytes(Element::kBf16), 2u);
+  EXPECT_EQ(element_bytes(Element::kF32), 4u);
+  EXPECT_EQ(element_bytes(Element::kF8e4m3), 1u);
+  EXPECT_EQ(element_bytes(Element::kF8e5m2), 1u);
+  EXPECT_EQ(element_bytes(static_cast<Element>(10)), 0u);
+}
+
+TEST(Enums, FloatingPoint) {
+  int floats = 0;
+  for (uint32_t type = 0; known(static_cast<Element>(type)); ++type) floats += is_float(static_cast<Element>(type));
+  EXPECT_EQ(floats, 5);
+  EXPECT_FALSE(is_float(Element::kI48));
+  EXPECT_FALSE(is_float(Element::kBool));
+  EXPECT_TRUE(is_float(Element::kF16));
+  EXPECT_FALSE(is_float(static_cast<Element>(10)));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ CONTRACT = ROOT / "hw" / "contract"
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(CONTRACT))
 
+from generator.cpp_commands import element_size  # noqa: E402
 from generator.load import load  # noqa: E402
 from generator.source import ContractError  # noqa: E402
 
@@ -142,8 +143,12 @@ REFUSALS = [
      "micro-operation table8: more than one of its fields names an operand"),
     ("commands.yaml", r"clamp: \{value: 7, dst: result, a: source, imm0: number", "clamp: {value: 7, dst: result, a: source, imm0: loaded",
      "micro-operation clamp, imm0: an operand is what 'a' or 'b' names"),
+    ("commands.yaml", r"fabs: \{value: 36, floats: true", "fabs: {value: 36, floats: false", "micro-operation fabs, floats: must be true, or is left out"),
+    ("commands.yaml", r"fabs: \{value: 36, floats: true", "fabs: {value: 36, floats: 1", "micro-operation fabs, floats: must be true, or is left out"),
+    ("commands.yaml", r"element: \[f16, bf16, f8e4m3, f8e5m2\]", "element: [f16, bf16, f8, f8e5m2]",
+     "micro-operation fcast, imm0: 'element' is 'f8', but must be one of"),
     ("commands.yaml", r"packed: rescale_immediate", "packed: rescale", "there is no immediate 'rescale'"),
-    ("commands.yaml", r"only: \[i8, i16, i32\]", "only: [i8, f16]", "immediate rescale_immediate, field type: 'only' is 'f16'"),
+    ("commands.yaml", r"only: \[i8, i16, i32\]", "only: [i8, f64]", "immediate rescale_immediate, field type: 'only' is 'f64'"),
     ("commands.yaml", r"name: reserved1, word: 0, lsb: 25, width: 7", "name: reserved1, word: 0, lsb: 25, width: 6",
      "immediate rescale_immediate: word 0, bit 31 belongs to no field"),
     # Unknown and wrong things.
@@ -231,6 +236,12 @@ class Refusals(Scratch):
         self.assertFalse((self.path / "out").exists())
 
 
+class ElementSizes(unittest.TestCase):
+    def test_are_whole_bytes_that_hold_the_bits_of_the_name(self):
+        sizes = {"i8": 1, "i16": 2, "i32": 4, "i48": 8, "bool": 1, "f16": 2, "bf16": 2, "f32": 4, "f8e4m3": 1, "f8e5m2": 1}
+        self.assertEqual({element: element_size(element) for element in load(CONTRACT).enums["element"]}, sizes)
+
+
 class Outputs(Scratch):
     def test_check_finds_a_drift_and_shows_it(self):
         out = self.path / "out"
@@ -247,6 +258,14 @@ class Outputs(Scratch):
         self.assertIn("-      return \"An internal check failed.\";", result.stdout)
         self.assertIn("+      return \"A check of ours failed.\";", result.stdout)
         self.assertIn("run hw/contract/generate.py", result.stderr)
+
+    def test_micro_operations_of_floats_are_marked(self):
+        out = self.path / "out"
+        self.assertEqual(self.generate("--root", out).returncode, 0)
+        lines = (out / "hw/contract/gen/micro_operations.h").read_text(encoding="utf-8").splitlines()
+        marked = [line.split("// ")[1] for line in lines if re.search(r", true\},  // \w+$", line)]
+        self.assertEqual(marked, sorted(load(CONTRACT).float_operations, key=list(load(CONTRACT).micro_operations).index))
+        self.assertEqual((marked[0], marked[-1], len(marked)), ("fadd", "faffine", 20))
 
     def test_check_finds_a_missing_output(self):
         out = self.path / "out"

@@ -31,17 +31,16 @@ inline std::vector<int32_t> samples_of(const UopField& field) {
   return field.role == UopRole::kNumber && field.high - int64_t{field.low} >= 64;
 }
 
-// On registers 0 and 1 (and 0 as condition), result in 0. Immediates that may be any number come in pairs, the first
-// one the smaller, as bounds do.
-inline std::vector<Uop> register_uops() {
-  using Pairs = std::vector<std::pair<int32_t, int32_t>>;
-  const Pairs zero = {{0, 0}};
-  const Pairs numbers = {{0, 0}, {-128, 127}, {-100, 90}, {5, 5}, {INT32_MIN, INT32_MAX}};
+namespace detail {
+
+// On registers 0 and 1 (and 0 as third source), result in 0. Immediates that may be any number come in pairs.
+inline std::vector<Uop> register_uops(bool floats, const std::vector<std::pair<int32_t, int32_t>>& numbers) {
+  const std::vector<std::pair<int32_t, int32_t>> zero = {{0, 0}};
   std::vector<Uop> uops;
   for (uint32_t code = 0; code < kUopCount; ++code) {
     const auto op = static_cast<UopCode>(code);
     const UopInfo& info = uop_info(op);
-    if (is_operand(info.a.role) || is_operand(info.b.role)) continue;
+    if (info.floats != floats || is_operand(info.a.role) || is_operand(info.b.role)) continue;
     for (const int32_t b : samples_of(info.b)) {
       for (const int32_t imm0 : samples_of(info.imm0)) {
         for (const int32_t imm1 : samples_of(info.imm1)) {
@@ -55,6 +54,24 @@ inline std::vector<Uop> register_uops() {
     }
   }
   return uops;
+}
+
+}  // namespace detail
+
+// Those of integers. Of a pair of immediates the first one is the smaller, as bounds are.
+inline std::vector<Uop> register_uops() {
+  return detail::register_uops(false, {{0, 0}, {-128, 127}, {-100, 90}, {5, 5}, {INT32_MIN, INT32_MAX}});
+}
+
+// Those that take or make FP32. Pairs of immediates: zeros of both signs, -1 and 6, 0.1 and -3, subnormals, -infinity
+// and infinity.
+inline std::vector<Uop> float_register_uops() {
+  const auto pattern = [](uint32_t bits) { return static_cast<int32_t>(bits); };
+  return detail::register_uops(true, {{0, pattern(0x80000000)},
+                                      {pattern(0xbf800000), 0x40c00000},
+                                      {0x3dcccccd, pattern(0xc0400000)},
+                                      {pattern(0x80000001), 0x007fffff},
+                                      {pattern(0xff800000), 0x7f800000}});
 }
 
 }  // namespace npu::contract::testing

@@ -227,7 +227,7 @@ TEST(Malformed, Ewise) {
       {"logical shift of booleans", insert({UopCode::kShrLogical, 1, 0, 0, 4, 0})},
       {"no store", [](E& c) { std::erase_if(c.uops, [](const Uop& uop) { return uop.op == UopCode::kStore; }); }},
       {"unknown operation", insert({static_cast<UopCode>(contract::kUopCount), 0, 0, 0, 0, 0})},
-      {"unknown type", [](E& c) { c.operands[0].type = static_cast<Element>(5); }},
+      {"unknown type", [](E& c) { c.operands[0].type = static_cast<Element>(10); }},
       {"register beyond the count", [](E& c) { c.register_count = 2; }},
       {"no registers", [](E& c) { c.register_count = 0; }},
       {"result register", insert({UopCode::kAdd, 3, 0, 0, 0, 0})},

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/engine/mxu_case.h"
 
+#include <array>
+
+#include "tests/unit/engine/scalar_float_sums.h"
+#include "tests/unit/engine/scalar_floats.h"
 #include "tests/unit/engine/scalar_math.h"
 
 namespace npu::engine::testing {
@@ -13,34 +17,63 @@ using contract::Rescale;
 
 namespace {
 
-// Sum of products of one accumulator, padding skipped.
-int64_t accumulate(const MxuCase& test, const MxuShape& shape, int64_t oy, int64_t ox, int64_t oc) {
+// Calls visit(source, weight) for each product of an accumulator, in the order of the reduction; both are null where
+// the window lies outside of the input.
+template <class Visit>
+void for_each_product(const MxuCase& test, const MxuShape& shape, int64_t oy, int64_t ox, int64_t oc, Visit visit) {
   const MxuCommand& command = test.command;
   const uint8_t* src = test.memory.at(command.src);
   const uint8_t* weights = test.memory.at(command.weights);
-  int64_t sum = 0;
   const bool depthwise = shape.mode == MxuMode::kDepthwise;
+  const int64_t first = depthwise ? oc / shape.multiplier : 0, end = depthwise ? first + 1 : shape.in_c;
   for (int64_t ky = 0; ky < shape.kernel_h; ++ky) {
     for (int64_t kx = 0; kx < shape.kernel_w; ++kx) {
       const int64_t y = oy * shape.stride_y - shape.pad_top + ky * shape.dilation_y;
       const int64_t x = ox * shape.stride_x - shape.pad_left + kx * shape.dilation_x;
-      if (y < 0 || y >= shape.in_h || x < 0 || x >= shape.in_w) continue;
-      for (int64_t ic = 0; ic < shape.in_c; ++ic) {
-        if (depthwise && ic != oc / shape.multiplier) continue;
+      const bool outside = y < 0 || y >= shape.in_h || x < 0 || x >= shape.in_w;
+      for (int64_t ic = first; ic < end; ++ic) {
+        if (outside) {
+          visit(nullptr, nullptr);
+          continue;
+        }
         const int64_t tap = ky * shape.kernel_w + kx;
         int64_t row = oc, column = tap * shape.in_c + ic;
         if (depthwise) row = tap, column = oc;
         if (shape.mode == MxuMode::kMatmul) row = ic, column = oc;
-        const uint8_t* element = src + y * command.src_row_stride + x * command.src_pixel_stride +
-                                 ic * static_cast<int64_t>(element_bytes(command.src_type));
-        const uint8_t* weight =
-            weights + row * command.w_stride + column * static_cast<int64_t>(element_bytes(command.weight_type));
-        sum +=
-            (load(element, command.src_type) - shape.input_zp) * (load(weight, command.weight_type) - shape.weight_zp);
+        visit(src + y * command.src_row_stride + x * command.src_pixel_stride +
+                  ic * static_cast<int64_t>(element_bytes(command.src_type)),
+              weights + row * command.w_stride + column * static_cast<int64_t>(element_bytes(command.weight_type)));
       }
     }
   }
+}
+
+// Sum of products of one accumulator.
+int64_t accumulate(const MxuCase& test, const MxuShape& shape, int64_t oy, int64_t ox, int64_t oc) {
+  int64_t sum = 0;
+  for_each_product(test, shape, oy, ox, oc, [&](const uint8_t* element, const uint8_t* weight) {
+    if (element == nullptr) return;
+    sum += (load(element, test.command.src_type) - shape.input_zp) *
+           (load(weight, test.command.weight_type) - shape.weight_zp);
+  });
   return sum;
+}
+
+// A result of floating point, as the element's pattern.
+int64_t float_result(const MxuCase& test, const MxuShape& shape, const contract::Capabilities& caps,
+                     std::array<int64_t, 3> at, const ParameterEntry& entry, const ParameterHeader& header) {
+  const auto value = [&](const uint8_t* element, contract::Element type) {
+    return scalar::widen(type, load_pattern(element, type));
+  };
+  std::vector<uint32_t> products;
+  for_each_product(test, shape, at[0], at[1], at[2], [&](const uint8_t* element, const uint8_t* weight) {
+    products.push_back(element == nullptr ? 0
+                                          : scalar::product(value(element, test.command.src_type),
+                                                            value(weight, test.command.weight_type)));
+  });
+  const uint32_t sum = scalar::sum(scalar::accumulate(test.command, caps, products), static_cast<uint32_t>(entry.bias));
+  return scalar::narrow(shape.dst_type, scalar::clamp(sum, static_cast<uint32_t>(header.clamp_min),
+                                                      static_cast<uint32_t>(header.clamp_max), false));
 }
 
 // What the output stage makes of a value with a residual, step by step as the operators of an addition have it.
@@ -61,7 +94,7 @@ int64_t add_operand(int64_t value, int64_t operand, const MxuCommand& command, c
   return rescale(wrap(Wide{sides[0]} + sides[1], 32), command.rescale, last, header, contract::Element::kI8, false);
 }
 
-std::vector<uint8_t> expect(const MxuCase& test, const MxuShape& shape) {
+std::vector<uint8_t> expect(const MxuCase& test, const MxuShape& shape, const contract::Capabilities& caps) {
   std::vector<uint8_t> bytes = test.memory.scratchpad();
   const MxuCommand& command = test.command;
   const uint8_t* params = test.memory.at(command.params);
@@ -72,12 +105,17 @@ std::vector<uint8_t> expect(const MxuCase& test, const MxuShape& shape) {
       for (int64_t oc = 0; oc < shape.out_c; ++oc) {
         const ParameterEntry entry =
             ParameterEntry::load(params + ParameterHeader::kBytes + oc * int64_t{ParameterEntry::kBytes});
-        int64_t value = wrap(Wide{accumulate(test, shape, oy, ox, oc)} + entry.bias, acc_bits);
+        int64_t value = 0;
+        if (shape.format) {
+          value = float_result(test, shape, caps, {oy, ox, oc}, entry, header);
+        } else {
+          value = wrap(Wide{accumulate(test, shape, oy, ox, oc)} + entry.bias, acc_bits);
+        }
         if (shape.residual != contract::Residual::kNone) {
           const uint8_t* operand = test.memory.at(command.residual_src) + oy * command.residual_row_stride +
                                    ox * command.residual_pixel_stride + oc;
           value = add_operand(value, load(operand, contract::Element::kI8), command, entry, header);
-        } else if (shape.rescale != Rescale::kNone) {
+        } else if (shape.rescale != Rescale::kNone && !shape.format) {
           value = rescale(value, shape.rescale, entry, header, shape.dst_type, shape.output_unsigned);
         }
         const int64_t offset = int64_t{command.dst.offset} + oy * command.dst_row_stride +
@@ -91,13 +129,15 @@ std::vector<uint8_t> expect(const MxuCase& test, const MxuShape& shape) {
 
 }  // namespace
 
-MxuCase make_case(const MxuShape& shape, Random& random) {
+MxuCase make_case(const MxuShape& shape, Random& random, const contract::Capabilities& caps,
+                  const std::function<void(cosim::MadeTile<MxuCommand>&)>& change) {
   MxuCase test;
   cosim::MadeTile<MxuCommand> made = cosim::make_mxu_tile(shape, random);
+  if (change) change(made);
   test.command = made.command;
   test.words = encode(made.command);
   test.memory = TestMemory(std::move(made.bytes));
-  test.expected = expect(test, shape);
+  test.expected = expect(test, shape, caps);
   test.elements = shape.out_h() * shape.out_w() * shape.out_c;
   return test;
 }

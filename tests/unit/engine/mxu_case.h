@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "hw/contract/gen/commands.h"
@@ -21,7 +22,10 @@ struct MxuCase {
   int64_t elements = 0;           // results
 };
 
-// Operands fill the scratchpad one after the other with poison between them.
-[[nodiscard]] MxuCase make_case(const MxuShape& shape, Random& random);
+// Operands fill the scratchpad one after the other with poison between them. The machine says in which order floating
+// point is summed. `change` may put other operands there.
+[[nodiscard]] MxuCase make_case(const MxuShape& shape, Random& random,
+                                const contract::Capabilities& caps = test_machine(),
+                                const std::function<void(cosim::MadeTile<contract::MxuCommand>&)>& change = {});
 
 }  // namespace npu::engine::testing

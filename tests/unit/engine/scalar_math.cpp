@@ -50,6 +50,12 @@ int64_t load(const uint8_t* from, Element type) {
   return type == Element::kBool ? value : wrap(value, static_cast<int>(8 * element_bytes(type)));
 }
 
+uint32_t load_pattern(const uint8_t* from, Element type) {
+  uint32_t pattern = 0;
+  std::memcpy(&pattern, from, element_bytes(type));
+  return pattern;
+}
+
 void store(uint8_t* to, Element type, int64_t value) { std::memcpy(to, &value, element_bytes(type)); }
 
 }  // namespace npu::engine::testing

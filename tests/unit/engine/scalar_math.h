@@ -25,6 +25,7 @@ int64_t rescale(int64_t value, contract::Rescale kind, const contract::Parameter
                 const contract::ParameterHeader& header, contract::Element type, bool is_unsigned);
 
 int64_t load(const uint8_t* from, contract::Element type);
+uint32_t load_pattern(const uint8_t* from, contract::Element type);  // up to 32 bits, without sign
 void store(uint8_t* to, contract::Element type, int64_t value);
 
 }  // namespace npu::engine::testing

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 
+#include "hw/contract/elements.h"
+#include "hw/contract/gen/micro_operations.h"
+#include "tests/unit/engine/scalar_floats.h"
+
 namespace npu::engine::testing {
 
 using contract::Element;
@@ -62,7 +66,7 @@ int64_t as_stored(int64_t value, Element type) {
 }
 
 int64_t scalar_uop(const Uop& uop, std::array<int64_t, 3> values, const uint8_t* blob, int64_t channel) {
-  const auto [a, b, condition] = values;
+  const auto [a, b, third] = values;
   switch (uop.op) {
     case UopCode::kLoad:
     case UopCode::kStore:
@@ -114,7 +118,7 @@ int64_t scalar_uop(const Uop& uop, std::array<int64_t, 3> values, const uint8_t*
     case UopCode::kGe:
       return a >= b ? 1 : 0;
     case UopCode::kSelect:
-      return condition != 0 ? a : b;
+      return third != 0 ? a : b;
     case UopCode::kLogicalNot:
       return a == 0 ? 1 : 0;
     case UopCode::kRescale:
@@ -130,11 +134,39 @@ int64_t scalar_uop(const Uop& uop, std::array<int64_t, 3> values, const uint8_t*
       return wrap(a, bits_of(uop.imm0));
     case UopCode::kIntdiv:
       return wrap(b, 32) == 0 ? 0 : wrap(Wide{wrap(a, 32)} / wrap(b, 32), 32);
+    case UopCode::kFadd:
+    case UopCode::kFsub:
+    case UopCode::kFmul:
+    case UopCode::kFma:
+    case UopCode::kFmax:
+    case UopCode::kFmin:
+    case UopCode::kFclamp:
+    case UopCode::kFabs:
+    case UopCode::kFneg:
+    case UopCode::kFeq:
+    case UopCode::kFgt:
+    case UopCode::kFge:
+    case UopCode::kFround:
+    case UopCode::kFcast:
+    case UopCode::kIntToFloat:
+    case UopCode::kFloatToInt:
+    case UopCode::kFscale:
+    case UopCode::kFexponent:
+    case UopCode::kFmaImm:
+    case UopCode::kFaffine:
+      return scalar::float_uop(uop, values);
   }
   return 0;
 }
 
 namespace {
+
+int64_t loaded(const uint8_t* element, Element type, bool zero_extend) {
+  if (contract::is_float(type)) return static_cast<int32_t>(scalar::widen(type, load_pattern(element, type)));
+  const int64_t value = load(element, type);
+  if (type == Element::kBool) return value != 0 ? 1 : 0;
+  return zero_extend && element_bytes(type) < 8 ? value & ((int64_t{1} << (8 * element_bytes(type))) - 1) : value;
+}
 
 void run_scalar(EwiseCase& test) {
   const contract::VpuEwiseCommand& command = test.command;
@@ -153,19 +185,19 @@ void run_scalar(EwiseCase& test) {
           for (const Uop& uop : command.uops) {
             if (uop.op == UopCode::kLoad) {
               const Operand& operand = command.operands[uop.a];
-              int64_t value = load(at(operand, index), operand.type);
-              if (uop.imm0 == 1 && element_bytes(operand.type) < 8) {
-                value &= (int64_t{1} << (8 * element_bytes(operand.type))) - 1;
-              }
-              regs[uop.dst] = operand.type == Element::kBool ? (value != 0 ? 1 : 0) : value;
+              regs[uop.dst] = loaded(at(operand, index), operand.type, uop.imm0 == 1);
             } else if (uop.op == UopCode::kStore) {
               const Operand& operand = command.operands[uop.b];
-              store(at(operand, index), operand.type, regs[uop.a]);
+              const int64_t value = regs[uop.a];
+              const bool floats = contract::is_float(operand.type);
+              store(at(operand, index), operand.type,
+                    floats ? scalar::narrow(operand.type, static_cast<uint32_t>(value)) : value);
             } else {
               const uint8_t* blob =
                   uop.b < command.operands.size() ? bytes.data() + command.operands[uop.b].base.offset : nullptr;
-              const int64_t condition = uop.op == UopCode::kSelect ? regs[static_cast<size_t>(uop.imm0)] : 0;
-              regs[uop.dst] = scalar_uop(uop, {regs[uop.a], regs[uop.b], condition}, blob, index[3]);
+              const bool has_third = contract::uop_info(uop.op).imm0.role == contract::UopRole::kSource;
+              const int64_t third = has_third ? regs[static_cast<size_t>(uop.imm0)] : 0;
+              regs[uop.dst] = scalar_uop(uop, {regs[uop.a], regs[uop.b], third}, blob, index[3]);
             }
           }
         }

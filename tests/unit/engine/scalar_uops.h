@@ -13,8 +13,8 @@
 
 namespace npu::engine::testing {
 
-// The result of one micro-operation: values are those of its registers a, b and imm0 (select). `blob` is the operand b
-// of rescale and tables, `channel` the index of the innermost dimension.
+// The result of one micro-operation: values are those of its registers a, b and imm0 (select, fma). `blob` is the
+// operand b of rescale and tables, `channel` the index of the innermost dimension.
 [[nodiscard]] int64_t scalar_uop(const contract::Uop& uop, std::array<int64_t, 3> values, const uint8_t* blob,
                                  int64_t channel);
 

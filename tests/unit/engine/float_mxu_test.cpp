@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// The MXU model on floating point against sums in the order of the contract, on every kernel set of this machine.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "hw/engine/mxu_model.h"
+#include "hw/timing/mxu_cycles.h"
+#include "sim/cosim/random_floats.h"
+#include "tests/unit/engine/mxu_case.h"
+#include "tests/unit/engine/scalar_floats.h"
+#include "tests/unit/engine/support.h"
+
+namespace npu::engine::testing {
+namespace {
+
+using contract::Capabilities;
+using contract::Element;
+using contract::ErrorCode;
+using contract::MxuMode;
+using contract::ParameterEntry;
+using contract::ParameterHeader;
+
+constexpr Element kFormats[] = {Element::kF16, Element::kBf16, Element::kF32, Element::kF8e4m3, Element::kF8e5m2};
+constexpr int32_t kPlusInfinity = 0x7f800000, kMinusInfinity = INT32_MIN | kPlusInfinity;
+
+struct Array {
+  uint32_t depth, dw_taps, cycles;
+};
+
+Capabilities machine(const Array& array) {
+  Capabilities caps = test_machine();
+  caps.mxu_depth = array.depth;
+  caps.mxu_dw_taps = array.dw_taps;
+  caps.mxu_fp8_cycles = caps.mxu_fp16_cycles = caps.mxu_bf16_cycles = caps.mxu_fp32_cycles = array.cycles;
+  return caps;
+}
+
+class FloatMxu : public ::testing::Test {
+ protected:
+  // Runs the case on every kernel set and compares the whole scratchpad: results, and nothing else changed.
+  void check(const MxuCase& made, const Capabilities& caps, const std::string& what) {
+    for (const Kernels* kernels : supported_kernels()) {
+      MxuCase test = made;
+      const TileResult result = make_mxu_model(caps, *kernels)->run(test.words, test.memory, /*timed=*/true);
+      ASSERT_EQ(result.error, ErrorCode::kOk) << what;
+      ASSERT_EQ(test.memory.scratchpad(), test.expected) << what << ", on " << kernels->name;
+      compared_ += test.elements;
+    }
+  }
+  void check(const MxuShape& shape, const Capabilities& caps, Random& random) {
+    check(make_case(shape, random, caps), caps,
+          shape.describe() + ", depth " + std::to_string(caps.mxu_depth) + ", " + random.name());
+  }
+  void TearDown() override { std::printf("%lld elements compared\n", static_cast<long long>(compared_)); }
+
+  int64_t compared_ = 0;
+};
+
+// A convolution of 1 x 1 that keeps all values.
+MxuShape plain_shape(Element format, int64_t in_c, int64_t out_c) {
+  MxuShape shape;
+  shape.format = format;
+  shape.rescale = contract::Rescale::kFloating;
+  shape.dst_type = Element::kF32;
+  shape.clamp_min = kMinusInfinity;
+  shape.clamp_max = kPlusInfinity;
+  shape.in_c = in_c;
+  shape.out_c = out_c;
+  return shape;
+}
+
+TEST_F(FloatMxu, RandomTilesOfEveryFormat) {
+  Random random(401);
+  std::map<std::string, int> kinds;
+  for (int i = 0; i < 250 && !HasFatalFailure(); ++i) {
+    const Array array = random.pick<Array>({{32, 9, 1}, {32, 9, 2}, {8, 2, 8}, {16, 5, 3}, {128, 9, 7}, {4, 64, 64}});
+    MxuShape shape = random.chance(10) ? cosim::random_mxu_windows(random) : cosim::random_mxu_shape(random);
+    shape.in_c = std::min<int64_t>(shape.in_c, 100);
+    if (shape.mode == MxuMode::kDepthwise) shape.out_c = shape.in_c * shape.multiplier;
+    make_float(shape, kFormats[static_cast<size_t>(i) % std::size(kFormats)], random);
+    if (timing::mxu_macs(mxu_command(shape)) > 60'000) continue;
+    if (random.chance(20)) put_side_by_side(shape, machine(array), random);
+    ++kinds[shape.kind()];
+    check(shape, machine(array), random);
+  }
+  EXPECT_EQ(kinds.size(), 3 * std::size(kFormats));
+}
+
+// Depths around that of the array, for every number of elements that a cycle can take.
+TEST_F(FloatMxu, EveryNumberOfElementsACycle) {
+  Random random(402);
+  for (const uint32_t cycles : {1, 2, 3, 4, 5, 6, 7, 8, 11, 13, 16, 17, 31, 32, 33, 64}) {
+    const Capabilities caps = machine({32, 9, cycles});
+    for (const int64_t in_c : {1, 2, 31, 32, 33, 64, 75}) {
+      check(plain_shape(Element::kF32, in_c, 3), caps, random);
+      MxuShape window = plain_shape(Element::kBf16, in_c, 2);
+      window.in_h = window.in_w = 3;
+      window.kernel_h = window.kernel_w = window.pad_top = window.pad_left = 2;
+      check(window, caps, random);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(FloatMxu, EveryWidthOfChannelsAndPixels) {
+  Random random(403);
+  for (int64_t channels = 1; channels <= 40; ++channels) {
+    for (const int64_t pixels : {1, 3, 4, 5, 9}) {
+      MxuShape shape = plain_shape(kFormats[static_cast<size_t>(channels) % std::size(kFormats)], 5, channels);
+      shape.in_w = pixels;
+      check(shape, machine({8, 3, 2}), random);
+      shape.mode = MxuMode::kMatmul;
+      check(shape, machine({8, 3, 2}), random);
+      shape.mode = MxuMode::kDepthwise;
+      shape.in_c = channels;
+      shape.kernel_w = 3;
+      shape.pad_left = shape.pad_right = 1;
+      check(shape, machine({8, 3, 2}), random);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(FloatMxu, LongReductions) {
+  Random random(404);
+  for (const Element format : {Element::kF16, Element::kF32}) {
+    check(plain_shape(format, 20'000, 2), machine({128, 9, 8}), random);
+    MxuShape matmul = plain_shape(format, 3'001, 5);
+    matmul.mode = MxuMode::kMatmul;
+    matmul.in_w = 3;
+    check(matmul, machine({32, 9, 5}), random);
+    MxuShape depthwise = plain_shape(format, 20, 20);
+    depthwise.mode = MxuMode::kDepthwise;
+    depthwise.in_h = 90;
+    depthwise.kernel_h = 70;
+    depthwise.pad_top = 3;
+    check(depthwise, machine({32, 9, 4}), random);
+  }
+}
+
+// The order decides: FP32 numbers are 2 apart behind 2^24, so that it takes no 1 alone.
+TEST_F(FloatMxu, SumsAreMadeInPairs) {
+  Random random(405);
+  constexpr uint32_t kOne = 0x3f800000, kHalf = 0x3f000000, kTwoTo24 = 0x4b800000;
+  struct Sum {
+    uint32_t at_once, small, result;
+  };
+  // 2^24, and then 15 times `small`.
+  const Sum sums[] = {
+      {1, kOne, kTwoTo24},        // + 1 fifteen times
+      {2, kOne, kTwoTo24 + 7},    // 2^24, + 2 seven times
+      {2, kHalf, kTwoTo24},       // 2^24, + 1 seven times
+      {4, kHalf, kTwoTo24 + 3},   // 2^24 + (1 / 2 + 1 / 2), which changes nothing, + 2 three times
+      {16, kHalf, kTwoTo24 + 3},  // the same, (2^24 + 2) + (2 + 2)
+  };
+  for (const auto& [at_once, small, result] : sums) {
+    const Capabilities caps = machine({16, 9, 16 / at_once});
+    const auto fill = [small = small](cosim::MadeTile<contract::MxuCommand>& tile) {
+      for (uint32_t i = 0; i < 16; ++i) {
+        contract::detail::store(tile.at(tile.command.src) + 4 * i, i == 0 ? kTwoTo24 : small);
+        contract::detail::store(tile.at(tile.command.weights) + 4 * i, kOne);
+      }
+      ParameterEntry().store(tile.at(tile.command.params) + ParameterHeader::kBytes);
+    };
+    const MxuCase test = make_case(plain_shape(Element::kF32, 16, 1), random, caps, fill);
+    EXPECT_EQ(contract::detail::load<uint32_t>(test.expected.data() + test.command.dst.offset), result) << at_once;
+    check(test, caps, "sums of " + std::to_string(at_once));
+  }
+}
+
+// Numbers whose exponent is all ones in every weight, in some, and around the edge of a padded window: +0 times them is
+// not a NaN outside of the input, but it is inside.
+TEST_F(FloatMxu, PaddingMeetsInfiniteWeights) {
+  Random random(406);
+  for (const Element format : kFormats) {
+    for (const MxuMode mode : {MxuMode::kConv, MxuMode::kDepthwise}) {
+      for (const int percent : {100, 30, 3}) {
+        MxuShape shape = plain_shape(format, 4, 4);
+        shape.mode = mode;
+        shape.in_h = shape.in_w = 4;
+        shape.kernel_h = shape.kernel_w = 3;
+        shape.dilation_x = random.between(1, 2);
+        shape.pad_top = shape.pad_left = shape.pad_bottom = shape.pad_right = 2;
+        shape.dst_type = cosim::random_result_format(random);
+        const Capabilities caps = machine({32, 9, 2});
+        const auto make_infinite = [&](cosim::MadeTile<contract::MxuCommand>& tile) {
+          const uint32_t largest = (1U << (8 * element_bytes(format) - 1)) - 1;  // a NaN
+          const uint32_t infinity = format == Element::kF8e4m3 ? largest : scalar::narrow(format, scalar::kInfinity);
+          for (int64_t i = 0; i < 9 * 4 * (mode == MxuMode::kConv ? 4 : 1); ++i) {
+            if (!random.chance(percent)) continue;
+            const uint32_t sign = random.chance(50) ? largest + 1 : 0;
+            const uint32_t pattern = sign | (random.chance(80) ? infinity : largest);
+            std::memcpy(tile.at(tile.command.weights) + i * element_bytes(format), &pattern, element_bytes(format));
+          }
+        };
+        check(make_case(shape, random, caps, make_infinite), caps, shape.describe() + ", " + random.name());
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// Bias, limits and rounding: every result is a number that was chosen.
+TEST_F(FloatMxu, OutputStageOnSpecialValues) {
+  Random random(407);
+  const std::vector<uint32_t> values = scalar::special_patterns(Element::kF32);
+  for (const Element dst : {Element::kF16, Element::kBf16, Element::kF32}) {
+    for (const auto& [low, high] : {std::pair{kMinusInfinity, kPlusInfinity},
+                                    {0, 0x40c00000},
+                                    {INT32_MIN, 0},
+                                    {0x3f800000, 0x3f800000},
+                                    {1, 0x00800000}}) {
+      MxuShape shape = plain_shape(Element::kF32, 1, static_cast<int64_t>(values.size()));
+      shape.in_w = static_cast<int64_t>(values.size());
+      shape.dst_type = dst;
+      shape.clamp_min = low;
+      shape.clamp_max = high;
+      const auto fill = [&](cosim::MadeTile<contract::MxuCommand>& tile) {
+        for (size_t i = 0; i < values.size(); ++i) {
+          contract::detail::store(tile.at(tile.command.src) + 4 * i, values[i]);
+          contract::detail::store(tile.at(tile.command.weights) + 4 * i, uint32_t{0x3f800000});
+          ParameterEntry entry;
+          entry.bias = static_cast<int64_t>(random.bits() << 32 | values[i]);
+          entry.store(tile.at(tile.command.params) + ParameterHeader::kBytes + i * ParameterEntry::kBytes);
+        }
+      };
+      check(make_case(shape, random, machine({8, 9, 1}), fill), machine({8, 9, 1}), shape.describe());
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// A box whose rows and pixels are the same bytes again has more positions than memory could hold apart.
+TEST_F(FloatMxu, RepeatedRowsTakeNoMemory) {
+  Random random(408);
+  const Capabilities caps = machine({32, 9, 1});
+  MxuShape shape = plain_shape(Element::kF16, 4, 4);
+  shape.in_h = shape.in_w = shape.kernel_h = 3;
+  MxuCase test = make_case(shape, random, caps);
+  test.command.src_row_stride = test.command.src_pixel_stride = 0;
+  MxuCase huge = test;
+  huge.command.in_h = huge.command.in_w = UINT32_MAX;
+  huge.command.dilation_y = huge.command.stride_x = 65'535;
+  for (const Kernels* kernels : supported_kernels()) {
+    MxuCase one = test, other = huge;
+    ASSERT_EQ(make_mxu_model(caps, *kernels)->run(encode(one.command), one.memory, false).error, ErrorCode::kOk);
+    ASSERT_EQ(make_mxu_model(caps, *kernels)->run(encode(other.command), other.memory, false).error, ErrorCode::kOk);
+    EXPECT_EQ(one.memory.scratchpad(), other.memory.scratchpad());
+    compared_ += 3 * 4;
+  }
+}
+
+}  // namespace
+}  // namespace npu::engine::testing
