@@ -71,7 +71,7 @@ class Format {
     // in a one.
     const double middle = largest + (largest - before) / 2;
     const bool odd = (patterns_.rbegin()->second & 1) != 0;
-    if (magnitude > middle || (magnitude == middle && odd)) return negative | (has_infinity_ ? infinity : none);
+    if (magnitude > middle || (magnitude == middle && odd)) return has_infinity_ ? negative | infinity : none;
     if (magnitude >= largest) return negative | patterns_.rbegin()->second;
     const auto above = patterns_.upper_bound(magnitude), below = std::prev(above);
     const double up = above->first - magnitude, down = magnitude - below->first;

@@ -7,6 +7,9 @@ package npu_float_pkg;
   parameter logic [31:0] Infinity = 32'h7f80_0000;
   parameter logic [31:0] One = 32'h3f80_0000;
 
+  function automatic logic is_float(input npu_contract_pkg::element_e type_arg);
+    is_float = type_arg >= npu_contract_pkg::ElementF16;
+  endfunction
   function automatic logic is_nan(input logic [31:0] value);
     is_nan = value[30:0] > Infinity[30:0];
   endfunction
@@ -126,7 +129,7 @@ package npu_float_pkg;
     endcase
     if (bits > {2'd0, most}) bits = {2'd0, beyond};
     narrow = 32'(bits[15:0]) | (32'(value[31]) << sign_place);
-    if (is_nan(value)) narrow = 32'(none);
+    if (is_nan(value) || bits[15:0] == none) narrow = 32'(none);  // without a sign
     if (type_arg == npu_contract_pkg::ElementF32) narrow = value;
   endfunction
 
