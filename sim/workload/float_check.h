@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs of floating point against those of the reference. An engine's rounding is not the reference's, which computes
-// in double: so elements may differ by a few units, and those of a recurrent network, which adds up what its steps differ by, by
-// more.
+// in double: so elements may differ by a few units, and those of a recurrent network, which adds up what its steps
+// differ by, by more.
 #pragma once
 
 #include <cstdint>

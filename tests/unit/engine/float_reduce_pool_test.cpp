@@ -275,8 +275,8 @@ TEST_F(FloatVpu, EveryCountOfAverages) {
   }
 }
 
-// 2^24 + 1 elements are no FP32 number, but the FP32 number nearest to 1 / (2^24 + 1) is what a sum is multiplied by. A sum
-// of ones ends at 2^24.
+// 2^24 + 1 elements are no FP32 number, but the FP32 number nearest to 1 / (2^24 + 1) is what a sum is multiplied by. A
+// sum of ones ends at 2^24.
 TEST_F(FloatVpu, AveragesOfMoreElementsThanFp32Counts) {
   constexpr uint32_t kOne = 0x3f800000;
   VpuPoolCommand command = column(PoolMode::kAvg, Element::kF32, 673, 1);
