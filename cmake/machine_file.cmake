@@ -127,7 +127,7 @@ endfunction()
 
 # What the blocks are built of.
 set(NPU_RTL_SIZES mxu_cols mxu_depth mxu_dw_taps mxu_acc_bytes mxu_weight_port_bytes mxu_int16 mxu_residual mxu_split
-    vpu_lanes vpu_registers vpu_table_bytes vpu_rescale vpu_tree vpu_table_pairs vpu_shared_pass dma_channels dma_port_bytes spm_bytes spm_banks spm_bank_bytes psram_bytes psram_port_bytes var_entries)
+    vpu_lanes vpu_registers vpu_table_bytes vpu_rescale vpu_tree vpu_table_pairs vpu_shared_pass vpu_float dma_channels dma_port_bytes spm_bytes spm_banks spm_bank_bytes psram_bytes psram_port_bytes var_entries)
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   get_filename_component(MACHINE "${MACHINE}" ABSOLUTE)

@@ -7,6 +7,7 @@
 
 #include "driver/compiler/lower/operands.h"
 #include "driver/compiler/lower/views.h"
+#include "driver/graph/float_format.h"
 #include "driver/graph/value.h"
 #include "hw/contract/error.h"
 
@@ -202,14 +203,25 @@ int64_t Constant::at(int64_t index) const {
   return sign_extend(static_cast<int64_t>(raw), width * 8);
 }
 
-std::optional<int64_t> Constant::splat() const {
+int64_t Constant::in_register(int64_t index) const {
+  const std::optional<graph::FloatFormat> format = graph::float_format(type);
+  return format ? float_pattern(*format, static_cast<uint32_t>(at(index))) : at(index);
+}
+
+bool Constant::uniform() const {
   const int64_t count = elements();
   const auto width = static_cast<size_t>(graph::machine_width(type));
-  if (count < 1 || bytes->size() != static_cast<size_t>(count) * width) return std::nullopt;
+  if (count < 1 || bytes->size() != static_cast<size_t>(count) * width) return false;
   for (int64_t i = 1; i < count; ++i) {
-    if (std::memcmp(bytes->data(), bytes->data() + static_cast<size_t>(i) * width, width) != 0) return std::nullopt;
+    if (std::memcmp(bytes->data(), bytes->data() + static_cast<size_t>(i) * width, width) != 0) return false;
   }
-  return at(0);
+  return true;
+}
+
+int32_t float_pattern(const graph::FloatFormat& format, uint32_t pattern) {
+  // FP32 keeps its NaNs as they are; those of other formats become one.
+  if (format.bits() == graph::kFp32Format.bits()) return static_cast<int32_t>(pattern);
+  return static_cast<int32_t>(encode(graph::kFp32Format, decode(format, pattern)));
 }
 
 int64_t rescale_value(int64_t value, int64_t multiplier, int64_t shift, bool scale32, bool double_round) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "driver/graph/float_format.h"
 #include "driver/graph/graph.h"
 
 namespace npu::compiler {
@@ -20,11 +21,16 @@ struct Constant {
   std::shared_ptr<const std::vector<uint8_t>> bytes;
 
   [[nodiscard]] int64_t elements() const;
-  // Element `index` as a signed integer; integer types, BOOL and SHAPE only.
+  // The bits of element `index` as a signed integer: its value, but of floating point.
   [[nodiscard]] int64_t at(int64_t index) const;
-  // The value that every element has, if they are equal.
-  [[nodiscard]] std::optional<int64_t> splat() const;
+  // The same as a register of the VPU holds it: of floating point an FP32 pattern.
+  [[nodiscard]] int64_t in_register(int64_t index) const;
+  // Whether all elements are equal, and there is one.
+  [[nodiscard]] bool uniform() const;
 };
+
+// The FP32 pattern of an element of a floating-point format, as a load of the VPU makes it.
+[[nodiscard]] int32_t float_pattern(const graph::FloatFormat& format, uint32_t pattern);
 
 // What folding may allocate for the block that runs first, in bytes, and for all blocks of control flow together once
 // more, so that a small file cannot ask for large results.

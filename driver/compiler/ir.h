@@ -120,6 +120,7 @@ struct PoolStep {
   View src, dst;
   int64_t kernel_h = 1, kernel_w = 1, stride_y = 1, stride_x = 1, pad_top = 0, pad_left = 0;
   int32_t input_zp = 0, output_zp = 0;
+  bool ignore_nan = false;  // max of floating point
   std::optional<View> block;
 };
 
@@ -127,6 +128,7 @@ struct PoolStep {
 struct ReduceStep {
   contract::ReduceOp op;
   View src, dst;
+  bool ignore_nan = false;  // max, min and argmax of floating point
 };
 
 // DMA: dst and src have the same dims. With `fill`, src is ignored and the low bytes of fill_value are repeated.

@@ -49,7 +49,7 @@ ErrorCode PoolTile::make(const VpuPoolCommand& issued, PoolTile& tile) {
   tile = {};
   VpuPoolCommand& command = tile.command;
   command = issued;
-  const bool floats = contract::is_float(command.type) && element_bytes(command.type) > 1;
+  const bool floats = contract::is_float(command.type);
   if (!known(command.mode) || (command.type != Element::kI8 && command.type != Element::kI16 && !floats) ||
       (command.ignore_nan != 0 && (!floats || command.mode != PoolMode::kMax))) {
     return ErrorCode::kFaultBadCommand;

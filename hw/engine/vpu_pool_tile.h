@@ -16,7 +16,7 @@ namespace npu::engine {
 
 struct PoolOperands;
 
-// One validated pooling command of int8, int16, f16, bf16 or f32. Elements outside the input box do not count; a window
+// One validated pooling command of int8, int16 or floating point. Elements outside the input box do not count; a window
 // without any gives the smallest value, minus infinity of floating point (max), or the output zero point, +0 (average).
 struct PoolTile {
   using Operands = PoolOperands;

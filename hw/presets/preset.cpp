@@ -34,8 +34,9 @@ uint64_t accesses_per_ms(const Dram& dram) {
   const uint64_t transfers = std::max<uint64_t>(kAccessBytes / (dram.bus_bits / 8), 1);
   const uint64_t access_ns = dram.t_rcd_ns + dram.t_cas_ns + transfers * 1000 / dram.data_rate_mts + 1;
   const uint64_t between = dram.t_refi_ns - dram.t_rfc_ns;
-  const uint64_t accesses = std::max<uint64_t>(between / access_ns, 1);
-  return accesses * 1'000'000 / std::max<uint64_t>(dram.t_refi_ns, dram.t_rfc_ns + accesses * access_ns);
+  // Refreshes that come due while an access is longer than the time between them are made up for behind it.
+  if (access_ns > between) return between * 1'000'000 / (dram.t_refi_ns * access_ns);
+  return between / access_ns * 1'000'000 / dram.t_refi_ns;
 }
 
 // A DRAM key with its allowed values; capabilities have theirs in the contract.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/contract/elements.h"
 #include "hw/contract/error.h"
 #include "rtl/verilated/clocked.h"
 #include "rtl/verilated/mac_array.h"
@@ -33,6 +34,10 @@ class VerilatedMacArray final : public MacArray {
   }
 
   void start(const contract::MxuCommand& command) override {
+    if (contract::is_float(command.src_type)) {
+      throw Error(contract::ErrorCode::kArgumentUnsupported,
+                  "the RTL of the MXU has no floating point: run the tile on the model");
+    }
     const bool matmul = command.mode == contract::MxuMode::kMatmul;
     if (!matmul &&
         (spans(command.out_h, command.stride_y, command.pad_top, command.kernel_h, command.dilation_y, command.in_h) ||

@@ -27,7 +27,7 @@ bool has_rtl_sizes(const presets::Preset& machine) {
            built.vpu_lanes == caps.vpu_lanes && built.vpu_registers == caps.vpu_registers &&
            built.vpu_table_bytes == caps.vpu_table_bytes && built.vpu_rescale == caps.vpu_rescale &&
            built.vpu_tree == caps.vpu_tree && built.vpu_table_pairs == caps.vpu_table_pairs &&
-           built.vpu_shared_pass == caps.vpu_shared_pass;
+           built.vpu_shared_pass == caps.vpu_shared_pass && built.vpu_float == caps.vpu_float;
   };
   // Most machines are one of them: that of the same name first, the others need not be read then.
   std::vector<std::string> names = rtl_presets();

@@ -10,6 +10,7 @@
 #include "sim/cli/rtl_machines.h"
 #include "sim/report/table.h"
 #include "sim/tool/say.h"
+#include "sim/workload/float_check.h"
 
 namespace npu::cli {
 
@@ -90,6 +91,10 @@ void print_check(const report::CheckResult& check, const RunSubject& subject, ui
   say("check     {} differing of {} elements compared with the reference ({} output{}, {} invocation{})\n",
       report::grouped(check.differing), report::grouped(check.compared), subject.outputs.size(),
       plural(subject.outputs.size()), report::grouped(invocations), plural(invocations));
+  if (check.floats == 0) return;
+  say("          floating point: {} of {} elements have other bits and are within {:.0f} units in the last place of "
+      "their output's largest number; the farthest is {:.2g} off\n",
+      report::grouped(check.rounded), report::grouped(check.floats), workload::kMostUnits, check.worst);
 }
 
 void require_equal(const report::CheckResult& check, const std::string& how) {

@@ -35,12 +35,12 @@ std::string_view vpu_machine(const Capabilities& caps) {
     return built.vpu_lanes == caps.vpu_lanes && built.vpu_registers == caps.vpu_registers &&
            built.vpu_table_bytes == caps.vpu_table_bytes && built.vpu_rescale == caps.vpu_rescale &&
            built.vpu_tree == caps.vpu_tree && built.vpu_table_pairs == caps.vpu_table_pairs &&
-           built.vpu_shared_pass == caps.vpu_shared_pass;
+           built.vpu_shared_pass == caps.vpu_shared_pass && built.vpu_float == caps.vpu_float;
   };
   return rtl_machine(fits, fmt::format("a VPU of {} lanes with {} registers, {} bytes of tables, vpu_rescale {}, "
-                                       "vpu_tree {}, vpu_table_pairs {} and vpu_shared_pass {}",
+                                       "vpu_tree {}, vpu_table_pairs {}, vpu_shared_pass {} and vpu_float {}",
                                        caps.vpu_lanes, caps.vpu_registers, caps.vpu_table_bytes, caps.vpu_rescale,
-                                       caps.vpu_tree, caps.vpu_table_pairs, caps.vpu_shared_pass));
+                                       caps.vpu_tree, caps.vpu_table_pairs, caps.vpu_shared_pass, caps.vpu_float));
 }
 
 // Whether a machine has a persistent SRAM of these sizes.

@@ -285,10 +285,9 @@ Json check(const Report& report) {
   if (!report.check) return nullptr;
   Json first;
   if (!report.check->first.empty()) first = report.check->first;
-  return {{"against", "reference"},
-          {"compared", report.check->compared},
-          {"differing", report.check->differing},
-          {"first", first}};
+  return {
+      {"against", "reference"},           {"compared", report.check->compared}, {"differing", report.check->differing},
+      {"rounded", report.check->rounded}, {"worst_units", report.check->worst}, {"first", first}};
 }
 
 }  // namespace

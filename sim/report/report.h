@@ -113,6 +113,10 @@ struct PersistentRun {
 struct CheckResult {
   uint64_t compared = 0, differing = 0;
   std::string first;  // the first that differs, in words; empty: none
+  // Of floating point: elements that have other bits and are near enough, and the largest difference of numbers, in
+  // units in the last place of their output's largest number.
+  uint64_t floats = 0, rounded = 0;
+  double worst = 0;
 };
 
 // What the way through the firmware costs; sums over all invocations. Device cycles are those of the engines' clock.

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "driver/graph/float_format.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
+#include "sim/workload/float_check.h"
 
 namespace npu::workload {
 namespace {
@@ -22,20 +25,33 @@ std::string position(const graph::Shape& shape, int64_t element) {
   return graph::to_string(index);
 }
 
-// An element as a number; floating point types, which no device computes yet, as their bits.
+// An element as a number; one of floating point with its bits.
 std::string element_text(const graph::Value& value, int64_t element) {
   const int64_t width = graph::machine_width(value.type);
   int64_t number = 0;
   std::memcpy(&number, value.bytes.data() + element * width, static_cast<size_t>(width));
   const auto unused = static_cast<int>(64 - 8 * width);
-  switch (value.type) {
-    case graph::DType::kFp32:
-    case graph::DType::kFp16:
-    case graph::DType::kBf16:
-      return fmt::format("{:#x}", number);
-    default:
-      return std::to_string(static_cast<int64_t>(static_cast<uint64_t>(number) << unused) >> unused);
+  if (const auto format = graph::float_format(value.type)) {
+    return fmt::format("{:.9g} ({:#x})", decode(*format, static_cast<uint32_t>(number)), number);
   }
+  return std::to_string(static_cast<int64_t>(static_cast<uint64_t>(number) << unused) >> unused);
+}
+
+// What the comparison of one output adds; gives the first element that differs, or -1.
+int64_t add_output(const graph::Value& got, const graph::Value& want, report::CheckResult& result) {
+  if (graph::float_format(want.type)) {
+    const FloatDifference difference = compare_floats(got, want);
+    result.compared += static_cast<uint64_t>(difference.compared);
+    result.floats += static_cast<uint64_t>(difference.compared);
+    result.differing += static_cast<uint64_t>(difference.differing);
+    result.rounded += static_cast<uint64_t>(difference.rounded);
+    result.worst = std::max(result.worst, difference.worst);
+    return difference.first;
+  }
+  const graph::Difference difference = graph::compare(got, want);
+  result.compared += static_cast<uint64_t>(difference.compared);
+  result.differing += static_cast<uint64_t>(difference.differing);
+  return difference.first;
 }
 
 }  // namespace
@@ -65,15 +81,11 @@ void Oracle::check(const Network& network, const std::vector<graph::Value>& inpu
   const int64_t invocation = invocation_;
   const std::vector<graph::Value> wanted = run(network, inputs);
   for (size_t i = 0; i < wanted.size(); ++i) {
-    const graph::Difference difference = graph::compare(outputs[i], wanted[i]);
-    if (difference.differing > 0 && result_.first.empty()) {
-      result_.first = fmt::format(
-          "output {} at {} of invocation {}: device {}, reference {}", graph::in_quotes(network.outputs[i].name),
-          position(wanted[i].shape, difference.first), invocation, element_text(outputs[i], difference.first),
-          element_text(wanted[i], difference.first));
-    }
-    result_.compared += static_cast<uint64_t>(difference.compared);
-    result_.differing += static_cast<uint64_t>(difference.differing);
+    const int64_t first = add_output(outputs[i], wanted[i], result_);
+    if (first < 0 || !result_.first.empty()) continue;
+    result_.first = fmt::format("output {} at {} of invocation {}: device {}, reference {}",
+                                graph::in_quotes(network.outputs[i].name), position(wanted[i].shape, first), invocation,
+                                element_text(outputs[i], first), element_text(wanted[i], first));
   }
 }
 

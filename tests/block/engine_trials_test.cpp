@@ -16,6 +16,7 @@
 #include "tests/block/other_mac_array.h"
 #include "tests/block/stream.h"
 #ifdef NPU_RTL_WRONG
+#include "rtl/verilated/float_vpus.h"
 #include "rtl/verilated/wrong.h"
 #endif
 
@@ -24,19 +25,14 @@ namespace {
 
 constexpr uint64_t kTrials = 300;
 
-class EngineTrials : public testing::TestWithParam<std::tuple<Block, const char*>> {
- protected:
-  const contract::Capabilities caps_ = presets::load_preset(std::get<1>(GetParam())).caps;
-  const std::unique_ptr<Trials> trials_ = make_trials(std::get<0>(GetParam()), caps_);
-};
-
-TEST_P(EngineTrials, AllPass) {
+// Bits, ports and cycles of random tiles with memory that always grants, and with one that holds back.
+void expect_all_pass(Trials& trials, uint64_t count, const std::string& what) {
   const uint64_t first = rtl::test::seed(1);
   for (const bool held_back : {false, true}) {
     std::map<std::string, int> kinds;
     uint64_t compared = 0, cycles = 0;
-    for (uint64_t seed = first; seed < first + kTrials; ++seed) {
-      const Trial trial = trials_->run(seed, held_back);
+    for (uint64_t seed = first; seed < first + count; ++seed) {
+      const Trial trial = trials.run(seed, held_back);
       ASSERT_EQ(trial.difference, "") << trial.text;
       ASSERT_EQ(trial.port_difference, "") << trial.text;
       ASSERT_EQ(trial.rtl_cycles, trial.expected_cycles) << trial.text;
@@ -51,12 +47,22 @@ TEST_P(EngineTrials, AllPass) {
       cycles += trial.rtl_cycles;
     }
     EXPECT_GE(kinds.size(), 15u);
-    std::printf("%s, %s%s: %llu tiles from seed %llu of %zu kinds, %llu elements, %llu cycles\n",
-                std::string(name(std::get<0>(GetParam()))).c_str(), std::get<1>(GetParam()),
-                held_back ? ", held back" : "", static_cast<unsigned long long>(kTrials),
+    std::printf("%s%s: %llu tiles from seed %llu of %zu kinds, %llu elements, %llu cycles\n", what.c_str(),
+                held_back ? ", held back" : "", static_cast<unsigned long long>(count),
                 static_cast<unsigned long long>(first), kinds.size(), static_cast<unsigned long long>(compared),
                 static_cast<unsigned long long>(cycles));
   }
+}
+
+class EngineTrials : public testing::TestWithParam<std::tuple<Block, const char*>> {
+ protected:
+  const contract::Capabilities caps_ = presets::load_preset(std::get<1>(GetParam())).caps;
+  const std::unique_ptr<Trials> trials_ = make_trials(std::get<0>(GetParam()), caps_);
+};
+
+TEST_P(EngineTrials, AllPass) {
+  const auto& [block, machine] = GetParam();
+  expect_all_pass(*trials_, kTrials, std::string(name(block)) + ", " + machine);
 }
 
 TEST_P(EngineTrials, FollowFromTheirSeed) {
@@ -90,6 +96,19 @@ TEST(Trials, AreOfTheSizesThatWereBuilt) {
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), contract::ErrorCode::kBadPreset);
     }
+  }
+}
+
+// Sizes are equal, and still the RTL cannot run what the machine can.
+TEST(Trials, AreOfTheFloatingPointThatWasBuilt) {
+  contract::Capabilities caps = presets::load_preset("nano").caps;
+  caps.vpu_float = 1;
+  try {
+    (void)make_trials(Block::kVpu, caps);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), contract::ErrorCode::kBadPreset);
+    EXPECT_NE(std::string(error.what()).find("vpu_float 1"), std::string::npos) << error.what();
   }
 }
 
@@ -132,6 +151,32 @@ TEST(EngineTrialsOfWrong, WhatComparesNothingIsADifference) {
 }
 
 #ifdef NPU_RTL_WRONG
+
+// Puts VPUs with floating point in the place of those that were built.
+class FloatTrials : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    blocks().built_machines = rtl::float_machines;
+    blocks().sizes_of = rtl::float_sizes_of;
+    blocks().vpu = rtl::make_float_vpu;
+  }
+  void TearDown() override { blocks() = right_; }
+
+ private:
+  const Blocks right_ = blocks();
+};
+
+TEST_P(FloatTrials, AllPass) {
+  contract::Capabilities caps = presets::load_preset("nano").caps;
+  const contract::Capabilities built = rtl::float_sizes_of(GetParam());
+  caps.vpu_float = built.vpu_float;
+  caps.vpu_rescale = built.vpu_rescale;
+  caps.vpu_tree = built.vpu_tree;
+  caps.vpu_table_pairs = built.vpu_table_pairs;
+  expect_all_pass(*make_trials(Block::kVpu, caps), 4 * kTrials, std::string("vpu, ") + GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, FloatTrials, testing::ValuesIn(rtl::float_machines()));
 
 // Puts wrong blocks in the place of the right ones.
 class WrongBlocks : public testing::TestWithParam<Block> {

@@ -14,7 +14,9 @@
 #include "rtl/verilated/machines.h"
 #include "tests/block/stream.h"
 #include "tests/block/vpu_driver.h"
+#include "tests/block/vpu_machines.h"
 #include "tests/unit/contract/register_uops.h"
+#include "tests/unit/engine/scalar_floats.h"
 #include "tests/unit/engine/scalar_uops.h"
 #include "tests/unit/engine/uop_case.h"
 #include "tests/unit/reference/operator_case.h"
@@ -74,6 +76,12 @@ DType dtype(Element type) {
       return DType::kInt48;
     case Element::kBool:
       return DType::kBool;
+    case Element::kF16:
+    case Element::kBf16:
+    case Element::kF32:
+    case Element::kF8e4m3:
+    case Element::kF8e5m2:
+      break;
   }
   return DType::kUnknown;
 }
@@ -126,8 +134,8 @@ class VectorAluBlock : public testing::TestWithParam<const char*> {
     compare(buckets, uop, inputs, apply(uop, type, inputs, out_type), test.numbers());
   }
 
-  const contract::Capabilities caps_ = sizes_of(GetParam());
-  std::unique_ptr<Vpu> block_ = make_vpu(GetParam());
+  const contract::Capabilities caps_ = vpu_sizes(GetParam());
+  std::unique_ptr<Vpu> block_ = make_tested_vpu(GetParam());
 };
 
 TEST_P(VectorAluBlock, EveryMicroOperationOnAllInt8Pairs) {
@@ -339,7 +347,42 @@ TEST_P(VectorAluBlock, RescaleAtTiesAndExtremes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VectorAluBlock, testing::ValuesIn(built_machines()));
+// Where each micro-operation of floating point changes what it does.
+TEST_P(VectorAluBlock, FloatsOnSpecialPatterns) {
+  if (caps_.vpu_float == 0) GTEST_SKIP() << "the machine has no floating point";
+  Buckets buckets("special patterns", 0);
+  Numbers patterns;
+  for (const uint32_t pattern : engine::testing::scalar::special_patterns(Element::kF32)) {
+    patterns.push_back(static_cast<int32_t>(pattern));
+  }
+  const auto inputs = pairs(patterns, patterns);
+  for (const Uop& uop : contract::testing::float_register_uops()) {
+    check_scalar(buckets, uop, Element::kF32, inputs, Element::kI32);
+  }
+}
+
+// Every pattern of each format through a load, and through a store what loads make of those.
+TEST_P(VectorAluBlock, FloatsOfEveryFormat) {
+  if (caps_.vpu_float == 0) GTEST_SKIP() << "the machine has no floating point";
+  Buckets buckets("formats", 0);
+  const Uop nothing = {UopCode::kCast, 0, 0, 0, kI32, 0};
+  for (const Element format : {Element::kF16, Element::kBf16, Element::kF8e4m3, Element::kF8e5m2}) {
+    const int64_t count = int64_t{1} << (8 * element_bytes(format));
+    const Numbers all = range(0, count - 1);
+    Numbers wide, narrow;
+    for (const int64_t bits : all) {
+      const uint32_t value = engine::testing::scalar::widen(format, static_cast<uint32_t>(bits));
+      wide.push_back(static_cast<int32_t>(value));
+      narrow.push_back(engine::testing::scalar::narrow(format, value));
+    }
+    compare(buckets, nothing, {all}, apply(nothing, format, {all}, Element::kI32), wide);
+    Numbers got = apply(nothing, Element::kF32, {wide}, format);
+    for (int64_t& bits : got) bits &= count - 1;
+    compare(buckets, nothing, {wide}, got, narrow);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, VectorAluBlock, testing::ValuesIn(vpu_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test

@@ -2,9 +2,13 @@
 #include "driver/compiler/lower/convolution.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
+#include <limits>
+#include <utility>
 
 #include "driver/compiler/lower/ewise_rules.h"
+#include "hw/contract/elements.h"
 
 namespace npu::compiler {
 
@@ -63,6 +67,31 @@ bool has_dense_rows(const View& weights) {
   return weights.strides[0] > 0 && is_dense(slice(weights, start, row));
 }
 
+namespace {
+
+using Limits = std::pair<int64_t, int64_t>;
+
+// Of FP32 patterns: infinities where there is no CLAMP. Two CLAMPs in a row: the second one limits the first one's.
+Limits float_limits(const OutputStage& stage, graph::DType type) {
+  const auto number = [](int64_t pattern) { return std::bit_cast<float>(static_cast<int32_t>(pattern)); };
+  const auto pattern = [](float value) { return int64_t{std::bit_cast<int32_t>(value)}; };
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  float low = -kInfinity, high = kInfinity;
+  for (const graph::Operator* clamp : stage.clamps) {
+    const auto [clamp_low, clamp_high] = clamp_range(*clamp, type);
+    low = std::min(std::max(low, number(clamp_low)), number(clamp_high));
+    high = std::min(std::max(high, number(clamp_low)), number(clamp_high));
+  }
+  return {pattern(low), pattern(high)};
+}
+
+void set_limits(contract::ParameterHeader& header, const Limits& limits) {
+  header.clamp_min = static_cast<int32_t>(limits.first);
+  header.clamp_max = static_cast<int32_t>(limits.second);
+}
+
+}  // namespace
+
 OutputStage stage_of(const Facts& facts, const Group& group) {
   OutputStage stage;
   for (size_t index : group.ops) {
@@ -82,7 +111,13 @@ void fill_stage(const Facts& facts, const OutputStage& stage, std::optional<grap
   const Constant* known_bias = bias ? facts.constant(*bias) : nullptr;
   if (bias && known_bias == nullptr) params.bias = RunTimeField{*bias};
   for (int64_t c = 0; c < channels && known_bias != nullptr; ++c) {
-    entries[static_cast<size_t>(c)].bias = known_bias->at(known_bias->elements() == 1 ? 0 : c);
+    entries[static_cast<size_t>(c)].bias = known_bias->in_register(known_bias->elements() == 1 ? 0 : c);
+  }
+  const graph::DType type = facts.tensor(stage.result).type;
+  if (contract::is_float(*element_of(type))) {
+    step.rescale = contract::Rescale::kFloating;
+    set_limits(params.known.header, float_limits(stage, type));
+    return;
   }
   if (stage.rescale == nullptr) return;
   step.rescale = rescale_kind(*stage.rescale);
@@ -97,8 +132,7 @@ void fill_stage(const Facts& facts, const OutputStage& stage, std::optional<grap
     entries[c].multiplier = from.multiplier;
     entries[c].shift = from.shift;
   }
-  const auto type = *element_of(facts.tensor(stage.result).type);
-  auto [low, high] = element_range(type);
+  auto [low, high] = element_range(*element_of(type));
   if (step.output_unsigned) {
     high -= low;
     low = 0;
@@ -119,8 +153,7 @@ void fill_stage(const Facts& facts, const OutputStage& stage, std::optional<grap
   } else {
     header.output_zp = scale.known.header.output_zp;
   }
-  header.clamp_min = static_cast<int32_t>(low);
-  header.clamp_max = static_cast<int32_t>(high);
+  set_limits(header, {low, high});
 }
 
 MxuStep convolution_step(Emitter& emitter, const graph::Operator& op, const OutputStage& stage, int64_t channels) {

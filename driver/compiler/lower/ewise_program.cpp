@@ -8,9 +8,11 @@
 
 #include "driver/compiler/lower/ewise_lookup.h"
 #include "driver/compiler/lower/ewise_rules.h"
+#include "driver/compiler/lower/float_functions.h"
 #include "driver/compiler/lower/registers.h"
 #include "driver/compiler/lower/tensor_range.h"
 #include "driver/compiler/parameter_block.h"
+#include "hw/contract/elements.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/micro_operations.h"
 #include "hw/timing/vpu_cycles.h"
@@ -23,7 +25,9 @@ using contract::UopCode;
 using graph::Op;
 using graph::TensorId;
 
-class Builder {
+constexpr int32_t kBelow = 0, kAbove = 1;  // of the micro-operation fround
+
+class Builder : private UopSink {
  public:
   Builder(const Facts& facts, const std::function<bool(TensorId)>& stored) : facts_(facts), stored_(stored) {}
 
@@ -64,7 +68,7 @@ class Builder {
   // What a softmax takes the exponential function of: an element less the largest one of its row. It is not above 0,
   // unless the difference wraps.
   bool is_below_maximum(const graph::Operator& op) const {
-    if (op.op != Op::kSub) return false;
+    if (op.op != Op::kSub || is_float(op.outputs[0])) return false;
     const auto producer = facts_.producer(op.inputs[1]);
     if (!producer || facts_.op(*producer).op != Op::kReduceMax) return false;
     const ValueRange range = tensor_range(facts_, op.inputs[0]);
@@ -74,8 +78,9 @@ class Builder {
   // A constant of equal elements that an immediate can hold.
   std::optional<int64_t> splat(TensorId id) const {
     const Constant* constant = facts_.constant(facts_.alias_root(id));
-    const std::optional<int64_t> value = constant ? constant->splat() : std::nullopt;
-    return value && *value == static_cast<int32_t>(*value) ? value : std::nullopt;
+    if (constant == nullptr || !constant->uniform()) return std::nullopt;
+    const int64_t value = constant->in_register(0);
+    return value == static_cast<int32_t>(value) ? std::optional(value) : std::nullopt;
   }
 
   // min(max(x, c), c) is c whatever x is: a constant without an operand of its own.
@@ -84,6 +89,17 @@ class Builder {
     if (known != constants_.end()) return known->second;
     const auto immediate = static_cast<int32_t>(value);
     return constants_[value] = emit({UopCode::kClamp, 0, seed, 0, immediate, immediate});
+  }
+
+  uint32_t constant(uint32_t pattern, uint32_t seed) override {
+    return constant_value(static_cast<int32_t>(pattern), seed);
+  }
+
+  uint32_t table(std::vector<int32_t> entries) override {
+    EwiseOperand operand{EwiseOperand::Role::kEntries, 0, {}, {}};
+    operand.bytes = entries.size() * sizeof(int32_t);
+    operand.entries = std::move(entries);
+    return add_operand(std::move(operand));
   }
 
   uint32_t value(const graph::Operator& op, size_t operand) {
@@ -108,6 +124,8 @@ class Builder {
   }
 
   uint32_t compute(const graph::Operator& op, const EwiseRule& rule, const std::vector<uint32_t>& in) {
+    // SELECT moves values, whatever they are.
+    if ((is_float(op.inputs[0]) || is_float(op.outputs[0])) && op.op != Op::kSelect) return compute_floats(op, in);
     const auto in_type = static_cast<int32_t>(*element_of(facts_.tensor(op.inputs[0]).type));
     const auto out_type = static_cast<int32_t>(*element_of(facts_.result(op).type));
     const uint32_t b = in.size() > 1 ? in[1] : 0;
@@ -115,7 +133,7 @@ class Builder {
       case Op::kMul:
         return multiply(op, in[0], b);
       case Op::kClamp:
-        return clamp(op, in[0], static_cast<contract::Element>(in_type));
+        return clamp(op, in[0]);
       case Op::kNegate:
         return negate(op, in[0], static_cast<contract::Element>(out_type));
       case Op::kLogicalLeftShift:
@@ -140,6 +158,61 @@ class Builder {
       default:
         return plain(rule, in);
     }
+  }
+
+  bool is_float(TensorId id) const { return contract::is_float(*element_of(facts_.tensor(id).type)); }
+
+  // Results are rounded to their format at once: so what is in registers is what memory would hold.
+  uint32_t compute_floats(const graph::Operator& op, const std::vector<uint32_t>& in) {
+    const auto format = static_cast<int32_t>(*element_of(facts_.result(op).type));
+    const bool ignore_nan = op.attributes.nan_mode == graph::NanMode::kIgnore;
+    switch (op.op) {
+      case Op::kAdd:
+        return emit({UopCode::kFadd, 0, in[0], in[1], format, 0});
+      case Op::kSub:
+        return emit({UopCode::kFsub, 0, in[0], in[1], format, 0});
+      case Op::kMul:
+        return emit({UopCode::kFmul, 0, in[0], in[1], format, 0});
+      case Op::kMaximum:
+        return emit({UopCode::kFmax, 0, in[0], in[1], ignore_nan ? 1 : 0, 0});
+      case Op::kMinimum:
+        return emit({UopCode::kFmin, 0, in[0], in[1], ignore_nan ? 1 : 0, 0});
+      case Op::kEqual:
+        return emit({UopCode::kFeq, 0, in[0], in[1], 0, 0});
+      case Op::kGreater:
+        return emit({UopCode::kFgt, 0, in[0], in[1], 0, 0});
+      case Op::kGreaterEqual:
+        return emit({UopCode::kFge, 0, in[0], in[1], 0, 0});
+      case Op::kAbs:
+        return emit({UopCode::kFabs, 0, in[0], 0, 0, 0});
+      case Op::kNegate:
+        return emit({UopCode::kFneg, 0, in[0], 0, 0, 0});
+      case Op::kFloor:
+      case Op::kCeil:
+        return emit({UopCode::kFround, 0, in[0], 0, op.op == Op::kCeil ? kAbove : kBelow, 0});
+      case Op::kClamp: {
+        const auto [low, high] = clamp_range(op, facts_.tensor(op.inputs[0]).type);
+        return emit(
+            {UopCode::kFclamp, 0, in[0], ignore_nan ? 1u : 0u, static_cast<int32_t>(low), static_cast<int32_t>(high)});
+      }
+      case Op::kCast:
+        return cast_float(op, in[0]);
+      default:
+        return rounded(emit_float_function(op.op, in, *this, *element_of(facts_.tensor(op.inputs[0]).type)), format);
+    }
+  }
+
+  uint32_t rounded(uint32_t value, int32_t format) {
+    if (format == static_cast<int32_t>(contract::Element::kF32)) return value;
+    return emit({UopCode::kFcast, 0, value, 0, format, 0});
+  }
+
+  uint32_t cast_float(const graph::Operator& op, uint32_t in) {
+    const auto from = *element_of(facts_.tensor(op.inputs[0]).type), to = *element_of(facts_.result(op).type);
+    const auto target = static_cast<int32_t>(to);
+    if (!contract::is_float(from)) return emit({UopCode::kIntToFloat, 0, in, 0, target, 0});
+    if (!contract::is_float(to)) return emit({UopCode::kFloatToInt, 0, in, 0, target, 0});
+    return rounded(in, target);
   }
 
   // A micro-operation that needs nothing but the streams.
@@ -207,9 +280,10 @@ class Builder {
     return emit({UopCode::kLoad, 0, add_operand({EwiseOperand::Role::kScalar, op.inputs[operand], {}, {}}), 0, 0, 0});
   }
 
-  uint32_t clamp(const graph::Operator& op, uint32_t in, contract::Element type) {
+  uint32_t clamp(const graph::Operator& op, uint32_t in) {
+    const graph::DType type = facts_.tensor(op.inputs[0]).type;
     const auto [low, high] = clamp_range(op, type);
-    const auto [type_low, type_high] = element_range(type);
+    const auto [type_low, type_high] = element_range(*element_of(type));
     const auto producer = facts_.producer(op.inputs[0]);
     const bool done = producer && inside(*producer) && clamp_after(facts_.op(*producer)) == &op;
     if (done || (low <= type_low && high >= type_high)) return in;
@@ -241,7 +315,7 @@ class Builder {
   uint32_t rescale(const graph::Operator& op, uint32_t in, int32_t out_type) {
     EwiseOperand operand{EwiseOperand::Role::kParams, 0, {}, rescale_params(facts_, op)};
     if (const graph::Operator* clamp = clamp_after(op)) {
-      const auto [low, high] = clamp_range(*clamp, static_cast<contract::Element>(out_type));
+      const auto [low, high] = clamp_range(*clamp, facts_.result(op).type);
       operand.params.known.header.clamp_min = static_cast<int32_t>(low);
       operand.params.known.header.clamp_max = static_cast<int32_t>(high);
     }
@@ -256,7 +330,7 @@ class Builder {
   }
 
   // Appends a micro-operation unless an equal one has been computed; returns its value.
-  uint32_t emit(Uop uop) {
+  uint32_t emit(Uop uop) override {
     const auto key = std::make_tuple(uop.op, uop.a, uop.b, uop.imm0, uop.imm1);
     const auto known = computed_.find(key);
     if (known != computed_.end()) return known->second;

@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <array>
 
+#include "driver/compiler/fold.h"
+#include "driver/compiler/lower/views.h"
+#include "driver/graph/float_format.h"
+
 namespace npu::compiler {
 namespace {
 
@@ -39,6 +43,19 @@ constexpr std::array kRules = {
     EwiseRule{Op::kRescale, UopCode::kRescale, 1},
     EwiseRule{Op::kTable, UopCode::kTable8, 1},  // kTable16 for INT16
     EwiseRule{Op::kCast, UopCode::kCast, 1},
+    // Of floating point alone.
+    EwiseRule{Op::kCeil, UopCode::kFround, 1},
+    EwiseRule{Op::kFloor, UopCode::kFround, 1},
+    EwiseRule{Op::kExp, UopCode::kFma, 1},  // these and all behind: float_functions.h
+    EwiseRule{Op::kLog, UopCode::kFma, 1},
+    EwiseRule{Op::kTanh, UopCode::kFma, 1},
+    EwiseRule{Op::kSigmoid, UopCode::kFma, 1},
+    EwiseRule{Op::kErf, UopCode::kFma, 1},
+    EwiseRule{Op::kSin, UopCode::kFma, 1},
+    EwiseRule{Op::kCos, UopCode::kFma, 1},
+    EwiseRule{Op::kPow, UopCode::kFma, 2},
+    EwiseRule{Op::kRsqrt, UopCode::kFma, 1},
+    EwiseRule{Op::kReciprocal, UopCode::kFma, 1},
 };
 
 }  // namespace
@@ -46,6 +63,11 @@ constexpr std::array kRules = {
 const EwiseRule* ewise_rule(Op op) {
   const auto* rule = std::find_if(kRules.begin(), kRules.end(), [op](const EwiseRule& r) { return r.op == op; });
   return rule == kRules.end() ? nullptr : rule;
+}
+
+bool is_float_function(Op op) {
+  const EwiseRule* rule = ewise_rule(op);
+  return rule != nullptr && rule->code == UopCode::kFma;
 }
 
 std::pair<int64_t, int64_t> element_range(contract::Element type) {
@@ -69,11 +91,14 @@ std::pair<int64_t, int64_t> element_range(contract::Element type) {
   return {0, 0};
 }
 
-std::pair<int64_t, int64_t> clamp_range(const graph::Operator& op, contract::Element type) {
+std::pair<int64_t, int64_t> clamp_range(const graph::Operator& op, graph::DType type) {
   const auto read = [type](const std::vector<uint8_t>& bytes) {
     uint64_t raw = 0;
-    const uint32_t width = contract::element_bytes(type);
+    const uint32_t width = contract::element_bytes(*element_of(type));
     for (size_t i = 0; i < width && i < bytes.size(); ++i) raw |= static_cast<uint64_t>(bytes[i]) << (8 * i);
+    if (const auto format = graph::float_format(type)) {
+      return int64_t{float_pattern(*format, static_cast<uint32_t>(raw))};
+    }
     return static_cast<int64_t>(raw << (64 - 8 * width)) >> (64 - 8 * width);
   };
   return {read(op.attributes.min_val), read(op.attributes.max_val)};

@@ -12,16 +12,19 @@ namespace npu::compiler {
 
 struct EwiseRule {
   graph::Op op;
-  contract::UopCode code;
-  uint32_t streams;  // leading operands that are read element by element
+  contract::UopCode code;  // of integers, if it takes any
+  uint32_t streams;        // leading operands that are read element by element
 };
 
 // Null when the operator is not element-wise.
 [[nodiscard]] const EwiseRule* ewise_rule(graph::Op op);
 
-// Values that an element can have.
+// An operator of floating point whose program is one of float_functions.h.
+[[nodiscard]] bool is_float_function(graph::Op op);
+
+// Values that an element can have; of floating point as a register holds them.
 [[nodiscard]] std::pair<int64_t, int64_t> element_range(contract::Element type);
-// Limits of CLAMP.
-[[nodiscard]] std::pair<int64_t, int64_t> clamp_range(const graph::Operator& op, contract::Element type);
+// Limits of CLAMP, of elements of a type; of floating point FP32 patterns.
+[[nodiscard]] std::pair<int64_t, int64_t> clamp_range(const graph::Operator& op, graph::DType type);
 
 }  // namespace npu::compiler

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "driver/compiler/lower/views.h"
+#include "driver/graph/float_format.h"
+#include "hw/timing/mxu_cycles.h"
 
 namespace npu::compiler {
 namespace {
@@ -25,15 +27,15 @@ constexpr std::array<Entry, graph::kTensorOpCount> kTable = {{
     {Op::kConv2d, &kConvFamily},
     {Op::kConv3d, &kConv3dFamily},
     {Op::kDepthwiseConv2d, &kConvFamily},
-    {Op::kFft2d, &kUnsupportedFamily},
+    {Op::kFft2d, &kFourierFamily},
     {Op::kMatMul, &kMatmulFamily},
     {Op::kMaxPool2d, &kPoolFamily},
-    {Op::kRfft2d, &kUnsupportedFamily},
+    {Op::kRfft2d, &kFourierFamily},
     {Op::kTransposeConv2d, &kTransposeConvFamily},
     {Op::kClamp, &kElementwiseFamily},
-    {Op::kErf, &kUnsupportedFamily},
-    {Op::kSigmoid, &kUnsupportedFamily},
-    {Op::kTanh, &kUnsupportedFamily},
+    {Op::kErf, &kElementwiseFamily},
+    {Op::kSigmoid, &kElementwiseFamily},
+    {Op::kTanh, &kElementwiseFamily},
     {Op::kAdd, &kElementwiseFamily},
     {Op::kArithmeticRightShift, &kElementwiseFamily},
     {Op::kBitwiseAnd, &kElementwiseFamily},
@@ -48,22 +50,22 @@ constexpr std::array<Entry, graph::kTensorOpCount> kTable = {{
     {Op::kMaximum, &kElementwiseFamily},
     {Op::kMinimum, &kElementwiseFamily},
     {Op::kMul, &kElementwiseFamily},
-    {Op::kPow, &kUnsupportedFamily},
+    {Op::kPow, &kElementwiseFamily},
     {Op::kSub, &kElementwiseFamily},
     {Op::kTable, &kElementwiseFamily},
     {Op::kAbs, &kElementwiseFamily},
     {Op::kBitwiseNot, &kElementwiseFamily},
-    {Op::kCeil, &kUnsupportedFamily},
+    {Op::kCeil, &kElementwiseFamily},
     {Op::kClz, &kElementwiseFamily},
-    {Op::kCos, &kUnsupportedFamily},
-    {Op::kExp, &kUnsupportedFamily},
-    {Op::kFloor, &kUnsupportedFamily},
-    {Op::kLog, &kUnsupportedFamily},
+    {Op::kCos, &kElementwiseFamily},
+    {Op::kExp, &kElementwiseFamily},
+    {Op::kFloor, &kElementwiseFamily},
+    {Op::kLog, &kElementwiseFamily},
     {Op::kLogicalNot, &kElementwiseFamily},
     {Op::kNegate, &kElementwiseFamily},
-    {Op::kReciprocal, &kUnsupportedFamily},
-    {Op::kRsqrt, &kUnsupportedFamily},
-    {Op::kSin, &kUnsupportedFamily},
+    {Op::kReciprocal, &kElementwiseFamily},
+    {Op::kRsqrt, &kElementwiseFamily},
+    {Op::kSin, &kElementwiseFamily},
     {Op::kSelect, &kElementwiseFamily},
     {Op::kEqual, &kElementwiseFamily},
     {Op::kGreater, &kElementwiseFamily},
@@ -105,22 +107,9 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "an operator is missing or out of place");
 
-bool computes_floats(const Facts& facts, const graph::Operator& op) {
-  const DType type = op.outputs.empty() ? DType::kUnknown : facts.result(op).type;
-  return type == DType::kFp32 || type == DType::kFp16 || type == DType::kBf16;
-}
-
-std::optional<Refusal> refuse_always(const Facts& facts, const graph::Operator& op) {
-  std::string way_out = "express it with supported operators, or run it with `npu reference`";
-  if (op.op == Op::kCustom) {  // the reference has no function for it either
-    way_out = "express it with operators of TOSA";
-  } else if (op.op == Op::kFft2d || op.op == Op::kRfft2d) {  // of floating point only
-    way_out = "run the network with `npu reference`";
-  } else if (computes_floats(facts, op)) {
-    way_out = "quantise the network to int8 or int16 activations";
-  }
+std::optional<Refusal> refuse_always(const Facts&, const graph::Operator& op) {
   return Refusal{ErrorCode::kOperatorUnsupported, "no engine of the device runs " + std::string(graph::name(op.op)),
-                 std::move(way_out)};
+                 "express it with operators of TOSA"};
 }
 
 std::optional<Refusal> accept_always(const Facts&, const graph::Operator&) { return std::nullopt; }
@@ -158,8 +147,56 @@ std::optional<Refusal> refuse_types(const Facts& facts, const graph::Operator& o
   return std::nullopt;
 }
 
+namespace {
+
+bool is_float(const Facts& facts, graph::TensorId id) { return graph::float_format(facts.tensor(id).type).has_value(); }
+
+// The way out where a machine lacks a capability of floating point.
+std::string without_floats(std::string_view capability) {
+  return "quantise the network to int8 or int16 activations, take a machine that has " + std::string(capability) +
+         ", such as server, or run the network with `npu reference`";
+}
+
+// The capability that says in how many cycles the MXU takes a format.
+std::string_view cycles_of(DType type) {
+  switch (type) {
+    case DType::kFp32:
+      return "mxu_fp32_cycles";
+    case DType::kFp16:
+      return "mxu_fp16_cycles";
+    case DType::kBf16:
+      return "mxu_bf16_cycles";
+    default:
+      return "mxu_fp8_cycles";
+  }
+}
+
+}  // namespace
+
+std::optional<Refusal> refuse_vpu_type(const Facts& facts, const graph::Operator& op) {
+  if (auto refusal = refuse_types(facts, op)) return refusal;
+  if (facts.machine().vpu_float != 0) return std::nullopt;
+  for (const std::vector<graph::TensorId>* operands : {&op.inputs, &op.outputs}) {
+    for (const graph::TensorId id : *operands) {
+      if (!is_float(facts, id)) continue;
+      return Refusal{ErrorCode::kTypeUnsupported,
+                     "the VPU of this machine takes no " + std::string(graph::name(facts.tensor(id).type)) +
+                         " (its vpu_float is 0)",
+                     without_floats("vpu_float")};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Refusal> refuse_mxu_type(const Facts& facts, const graph::Operator& op) {
   const DType type = facts.tensor(op.inputs[0]).type;
+  if (is_float(facts, op.inputs[0])) {
+    if (timing::mxu_float_cycles(*element_of(type), facts.machine()) != 0) return std::nullopt;
+    const auto key = std::string(cycles_of(type));
+    return Refusal{ErrorCode::kTypeUnsupported,
+                   "the MXU of this machine takes no " + std::string(graph::name(type)) + " (its " + key + " is 0)",
+                   without_floats(key)};
+  }
   if (type != DType::kInt16 || facts.machine().mxu_int16 != 0) return std::nullopt;
   return Refusal{ErrorCode::kTypeUnsupported, "the MXU of this machine takes no INT16 (its mxu_int16 is 0)",
                  "quantise the activations to int8, or take a machine with mxu_int16: 1"};

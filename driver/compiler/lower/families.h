@@ -87,13 +87,16 @@ extern const Family kPoolFamily;                                          // poo
 extern const Family kReduceFamily;                                        // reduce.cpp
 extern const Family kViewFamily, kConcatFamily, kPadFamily, kTileFamily;  // layout.cpp
 extern const Family kResizeFamily;                                        // resize.cpp
+extern const Family kFourierFamily;                                       // fourier.cpp
 extern const Family kGatherFamily, kScatterFamily;                        // gather.cpp
 extern const Family kDeclareFamily, kReadFamily, kWriteFamily;            // variables.cpp
 extern const Family kCondIfFamily, kWhileLoopFamily;                      // control_flow.cpp
 
 // Refusals that several families share.
-// Every tensor operand and result must have an integer type that the device stores.
+// Every tensor operand and result must have a type that the device stores.
 [[nodiscard]] std::optional<Refusal> refuse_types(const Facts& facts, const graph::Operator& op);
+// The same, and the VPU of the machine must compute with floating point where there is any.
+[[nodiscard]] std::optional<Refusal> refuse_vpu_type(const Facts& facts, const graph::Operator& op);
 // The MXU of the machine must compute with the type of the first operand.
 [[nodiscard]] std::optional<Refusal> refuse_mxu_type(const Facts& facts, const graph::Operator& op);
 // Shape operands must be compile-time constants.

@@ -9,6 +9,7 @@
 #include "driver/compiler/lower/ewise_rules.h"
 #include "driver/compiler/lower/residual.h"
 #include "driver/compiler/lower/views.h"
+#include "hw/contract/elements.h"
 #include "hw/contract/error.h"
 
 namespace npu::compiler {
@@ -295,6 +296,12 @@ bool output_stage_takes(const Facts& facts, const graph::Operator& rescale) {
   return from == DType::kInt48 && !rescale.attributes.scale32 && to == DType::kInt16;
 }
 
+// A CLAMP that the output stage takes with the accumulator itself: of floating point, where a NaN stays one.
+bool clamps_sums(const Facts& facts, const graph::Operator& clamp) {
+  return contract::is_float(*element_of(facts.result(clamp).type)) &&
+         clamp.attributes.nan_mode != graph::NanMode::kIgnore;
+}
+
 }  // namespace
 
 std::optional<size_t> only_reader(const Facts& facts, TensorId id) {
@@ -322,7 +329,7 @@ std::vector<size_t> mxu_followers(const Facts& facts, size_t op, bool residual) 
         reader = followers.back();
       }
       continue;
-    } else if (next.op != Op::kClamp || followers.empty() || is_unsigned) {
+    } else if (next.op != Op::kClamp || is_unsigned || (followers.empty() && !clamps_sums(facts, next))) {
       break;
     }
     followers.push_back(*reader);

@@ -3,6 +3,7 @@
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/families.h"
 #include "driver/compiler/lower/parameters.h"
+#include "hw/contract/elements.h"
 #include "hw/contract/error.h"
 
 namespace npu::compiler {
@@ -23,7 +24,7 @@ PoolMode mode_of(Op op) {
 }
 
 std::optional<Refusal> check_pool(const Facts& facts, const graph::Operator& op) {
-  if (auto refusal = refuse_types(facts, op)) return refusal;
+  if (auto refusal = refuse_vpu_type(facts, op)) return refusal;
   const std::vector<int64_t> kernel(op.attributes.kernel.begin(), op.attributes.kernel.end());
   return refuse_window(op, kernel);
 }
@@ -56,6 +57,7 @@ void emit_pool(Emitter& emitter, const Group& group) {
   step.pad_left = how.pad[2];
   switch (step.mode) {
     case PoolMode::kMax:
+      step.ignore_nan = how.nan_mode == graph::NanMode::kIgnore && contract::is_float(step.src.type);
       break;
     case PoolMode::kAvg:
       set_zero_points(emitter, op, step);

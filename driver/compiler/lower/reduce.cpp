@@ -2,6 +2,7 @@
 // REDUCE_* and ARGMAX: one axis of a tensor seen as [outer, axis, inner].
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/families.h"
+#include "hw/contract/elements.h"
 #include "hw/contract/error.h"
 
 namespace npu::compiler {
@@ -48,11 +49,13 @@ void emit_reduce(Emitter& emitter, const Group& group) {
   const View src = emitter.read_operand(op, 0);
   step.src = *as_reduction(src, static_cast<size_t>(op.attributes.axis));
   step.dst = emitter.place(op.outputs[0], {step.src.dims[0], step.src.dims[2]}, true);
+  const bool compares = step.op == ReduceOp::kMax || step.op == ReduceOp::kMin || step.op == ReduceOp::kArgmax;
+  step.ignore_nan = op.attributes.nan_mode == graph::NanMode::kIgnore && compares && contract::is_float(step.src.type);
   emitter.add(std::move(step));
 }
 
 }  // namespace
 
-const Family kReduceFamily = {Kind::kStep, contract::Engine::kVpu, refuse_types, accepts_reduce, emit_reduce};
+const Family kReduceFamily = {Kind::kStep, contract::Engine::kVpu, refuse_vpu_type, accepts_reduce, emit_reduce};
 
 }  // namespace npu::compiler

@@ -2,6 +2,7 @@
 // RESIZE: blends of strided views on the VPU, in one pass or in one pass a direction, and in stripes where the images
 // are too large for the scratchpad: of some of the images, or of rows of one.
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "driver/compiler/lower/emitter.h"
@@ -16,7 +17,7 @@ namespace {
 using contract::Element;
 
 std::optional<Refusal> check_resize(const Facts& facts, const graph::Operator& op) {
-  if (auto refusal = refuse_types(facts, op)) return refusal;
+  if (auto refusal = refuse_vpu_type(facts, op)) return refusal;
   return refuse_run_time_shapes(facts, op);
 }
 
@@ -118,9 +119,9 @@ class ResizeEmitter {
   }
 
   [[nodiscard]] ResizePlan plan(const Images& images, const ResizeAxis& y) const {
-    return plan_resize(
-        y, x_, {x_covers_, images.src.type, images.dst.type, images.dst.dims, is_wide_resize(facts_, op_), tail_},
-        machine_);
+    return plan_resize(y, x_,
+                       {x_covers_, images.src.type, images.dst.type, images.dst.dims, resize_sums(facts_, op_), tail_},
+                       machine_);
   }
 
   // Stripes of the same samples are planned once.
@@ -160,7 +161,7 @@ class ResizeEmitter {
 
   EwiseStep step(const ResizePass& pass, const ResizeSegment& y, const ResizeSegment& x, const View& from,
                  const View& to) {
-    const ResizeProgram program = make_resize_program(pass.y.blend(y), pass.x.blend(x), pass.wide, pass.tail);
+    const ResizeProgram program = make_resize_program(pass.y.blend(y), pass.x.blend(x), pass.sums, pass.tail);
     EwiseStep step;
     step.dims = {to.dims[0], y.count, y.repeat, x.count, x.repeat, to.dims[3]};
     step.uops = program.uops;
@@ -212,16 +213,18 @@ class ResizeEmitter {
   // Of all positions of the axis: first those of the first pixel, then those of the one behind it. The steps walk them
   // along dimensions `dim` and dim + 1.
   View weights(const ResizeAxis& axis, const Dims& dims, const ResizeSegment& s, size_t dim, bool behind) {
+    const Element type = resize_weight_type(resize_sums(facts_, op_));
+    const int64_t unit = contract::element_bytes(type);
     std::vector<uint8_t> bytes;
     for (const bool second : {false, true}) {
       for (const ResizeSample& sample : axis.samples) {
         const int64_t weight = second ? sample.weight : axis.unit - sample.weight;
-        bytes.push_back(static_cast<uint8_t>(weight));
-        bytes.push_back(static_cast<uint8_t>(weight >> 8));
+        const auto bits = type == Element::kF32 ? std::bit_cast<uint32_t>(resize_fraction(weight, axis.unit))
+                                                : static_cast<uint32_t>(weight);
+        for (int64_t i = 0; i < unit; ++i) bytes.push_back(static_cast<uint8_t>(bits >> (8 * i)));
       }
     }
-    const int64_t unit = contract::element_bytes(Element::kI16);
-    View view{emitter_.constant_blob(std::move(bytes)).buffer, 0, Element::kI16, dims, Dims(dims.size())};
+    View view{emitter_.constant_blob(std::move(bytes)).buffer, 0, type, dims, Dims(dims.size())};
     view.offset = unit * (s.out + (behind ? std::ssize(axis.samples) : 0));
     view.strides[dim] = unit * s.out_step;
     view.strides[dim + 1] = unit;

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "hw/contract/elements.h"
 #include "hw/contract/error.h"
 #include "hw/timing/vpu_program.h"
 
@@ -53,7 +54,7 @@ class Planner {
     pass.y.axis = a.along_y ? a.y : same;
     pass.x.axis = a.along_y ? same : a.x;
     pass.type = last ? request_.to : type_between(request_.from, (a.along_y ? a.y : a.x).unit);
-    pass.wide = last && request_.wide;
+    pass.sums = !last && request_.sums == ResizeSums::kWide ? ResizeSums::kNarrow : request_.sums;
     pass.tail = last ? request_.tail : nullptr;
     return pass;
   }
@@ -75,7 +76,7 @@ class Planner {
     std::vector<ResizePlan> plans;
     for (const auto& [y, x] : {std::pair(&x_first.passes[1].y, &x_first.passes[0].x),
                                std::pair(&y_first.passes[0].y, &y_first.passes[1].x)}) {
-      ResizePass pass{*y, *x, request_.to, request_.wide, request_.tail};
+      ResizePass pass{*y, *x, request_.to, request_.sums, request_.tail};
       const double cycles = cost(pass, request_.from);
       plans.push_back({{std::move(pass)}, cycles});
     }
@@ -132,7 +133,7 @@ class Planner {
 
   // Of the VPU for a vector; kNever when no command holds the program.
   double passes_of(const ResizePass& pass, const ResizeSegment& y, const ResizeSegment& x, Element from) const {
-    const ResizeProgram program = make_resize_program(pass.y.blend(y), pass.x.blend(x), pass.wide, pass.tail);
+    const ResizeProgram program = make_resize_program(pass.y.blend(y), pass.x.blend(x), pass.sums, pass.tail);
     if (!program.fits(machine_)) return kNever;
     std::vector<Element> types;
     for (const ResizeOperand& operand : program.operands) types.push_back(type_of(operand, pass, from));
@@ -148,7 +149,7 @@ class Planner {
       case ResizeOperand::Role::kWeightY:
       case ResizeOperand::Role::kWeightX:
       case ResizeOperand::Role::kTail:
-        return Element::kI16;
+        return resize_weight_type(pass.sums);
     }
     return Element::kI32;
   }
@@ -160,6 +161,7 @@ class Planner {
 }  // namespace
 
 Element type_between(Element from, int64_t unit) {
+  if (contract::is_float(from)) return Element::kF32;
   if (unit == 1) return from;
   // -2^7 times 2^8 fits.
   return from == Element::kI8 && unit <= 256 ? Element::kI16 : Element::kI32;

@@ -25,7 +25,7 @@ struct ResizeDirection {
 struct ResizePass {
   ResizeDirection y, x;
   contract::Element type = contract::Element::kI8;  // of the pass's result
-  bool wide = false;
+  ResizeSums sums = ResizeSums::kNarrow;
   const EwiseProgram* tail = nullptr;
 };
 
@@ -38,7 +38,7 @@ struct ResizeRequest {
   const ResizeCovers& x_covers;  // of the axis x: stripes of an image share it
   contract::Element from, to;
   Dims dims;  // of the result, [N, H, W, C]
-  bool wide = false;
+  ResizeSums sums = ResizeSums::kNarrow;
   const EwiseProgram* tail = nullptr;
 };
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/compiler/lower/resize_program.h"
 
+#include <bit>
 #include <map>
 #include <tuple>
 
 #include "driver/compiler/lower/fusion.h"
 #include "driver/compiler/lower/registers.h"
+#include "driver/compiler/lower/views.h"
+#include "hw/contract/elements.h"
 #include "hw/contract/error.h"
 #include "hw/contract/uop_fields.h"
 
@@ -23,12 +26,10 @@ constexpr int32_t kHalfBits = 16, kHalfMask = 0xffff;
 
 class ProgramMaker {
  public:
-  ProgramMaker(const ResizeBlend& y, const ResizeBlend& x, bool wide) : y_(y), x_(x), wide_(wide) {}
+  ProgramMaker(const ResizeBlend& y, const ResizeBlend& x, ResizeSums sums) : y_(y), x_(x), sums_(sums) {}
 
   ResizeProgram make(const EwiseProgram* tail) {
-    const bool wide_x = wide_ && y_.changes_nothing();
-    const uint32_t result = blend(
-        y_, Role::kWeightY, [&](bool below) { return row(below, wide_x); }, wide_ && !wide_x);
+    const uint32_t result = sums_ == ResizeSums::kFloat ? float_result() : integer_result();
     if (tail == nullptr) {
       program_.uops.push_back({UopCode::kStore, 0, result, operand({Role::kResult}), 0, 0});
     } else {
@@ -41,6 +42,40 @@ class ProgramMaker {
 
  private:
   using Kind = ResizeSegment::Kind;
+
+  uint32_t integer_result() {
+    const bool wide = sums_ == ResizeSums::kWide, wide_x = wide && y_.changes_nothing();
+    return blend(
+        y_, Role::kWeightY, [&](bool below) { return row(below, wide_x); }, wide && !wide_x);
+  }
+
+  uint32_t float_result() {
+    return float_blend(y_, Role::kWeightY, [&](bool below) {
+      return float_blend(x_, Role::kWeightX, [&](bool right) { return load({Role::kPixel, below, right}); });
+    });
+  }
+
+  // Parts of 1 of value(false) and value(true).
+  template <typename Value>
+  uint32_t float_blend(const ResizeBlend& how, Role weights, Value value) {
+    constexpr auto kFormat = static_cast<int32_t>(contract::Element::kF32);
+    const uint32_t a = value(false);
+    if (how.kind == Kind::kCopy) return a;
+    const uint32_t b = value(true);
+    if (how.kind == Kind::kUneven) {
+      const uint32_t w0 = load({weights});
+      const uint32_t w1 = load({weights, weights == Role::kWeightY, weights == Role::kWeightX});
+      const uint32_t first = emit(UopCode::kFmul, a, w0, kFormat);
+      return emit(UopCode::kFma, b, w1, static_cast<int32_t>(first));
+    }
+    // What is added to a product alone, so that it keeps the sign of a zero.
+    const int32_t negative_zero = pattern(-0.0F);
+    const uint32_t first = push({UopCode::kFaffine, 0, a, 0, part(how.unit - how.weight, how.unit), negative_zero});
+    return emit(UopCode::kFma, b, constant(part(how.weight, how.unit), b), static_cast<int32_t>(first));
+  }
+
+  static int32_t pattern(float value) { return std::bit_cast<int32_t>(value); }
+  static int32_t part(int64_t weight, int64_t unit) { return pattern(resize_fraction(weight, unit)); }
 
   uint32_t row(bool below, bool wide) {
     return blend(
@@ -159,7 +194,7 @@ class ProgramMaker {
   }
 
   const ResizeBlend &y_, &x_;
-  const bool wide_;
+  const ResizeSums sums_;
   ResizeProgram program_;
   uint32_t values_ = 0;
   std::map<int64_t, uint32_t> constants_;
@@ -174,9 +209,9 @@ bool may_follow(const graph::Operator& op) {
 bool tail_fits(const Facts& facts, const graph::Operator& resize, std::span<const size_t> followers,
                const contract::Capabilities& machine) {
   const EwiseProgram tail = resize_tail(facts, followers);
-  const bool wide = is_wide_resize(facts, resize);
+  const ResizeSums sums = resize_sums(facts, resize);
   const ResizeBlend uneven{ResizeSegment::Kind::kUneven, 2, 1}, same;
-  return tail.fits_tables(machine) && make_resize_program(uneven, same, wide, &tail).fits(machine);
+  return tail.fits_tables(machine) && make_resize_program(uneven, same, sums, &tail).fits(machine);
 }
 
 }  // namespace
@@ -186,8 +221,13 @@ bool ResizeProgram::fits(const contract::Capabilities& machine) const {
          register_count <= machine.vpu_registers;
 }
 
-ResizeProgram make_resize_program(const ResizeBlend& y, const ResizeBlend& x, bool wide, const EwiseProgram* tail) {
-  return ProgramMaker(y, x, wide).make(tail);
+ResizeProgram make_resize_program(const ResizeBlend& y, const ResizeBlend& x, ResizeSums sums,
+                                  const EwiseProgram* tail) {
+  return ProgramMaker(y, x, sums).make(tail);
+}
+
+float resize_fraction(int64_t weight, int64_t unit) {
+  return static_cast<float>(static_cast<double>(weight) / static_cast<double>(unit));
 }
 
 EwiseProgram resize_tail(const Facts& facts, std::span<const size_t> followers) {
@@ -197,6 +237,7 @@ EwiseProgram resize_tail(const Facts& facts, std::span<const size_t> followers) 
 
 std::vector<size_t> resize_followers(const Facts& facts, size_t op, const contract::Capabilities& machine) {
   std::vector<size_t> followers;
+  if (resize_sums(facts, facts.op(op)) == ResizeSums::kFloat) return followers;
   auto reader = only_reader(facts, facts.op(op).outputs[0]);
   for (; reader && may_follow(facts.op(*reader)); reader = only_reader(facts, facts.op(*reader).outputs[0])) {
     followers.push_back(*reader);
@@ -207,10 +248,13 @@ std::vector<size_t> resize_followers(const Facts& facts, size_t op, const contra
   return followers;
 }
 
-bool is_wide_resize(const Facts& facts, const graph::Operator& op) {
-  if (facts.result(op).type != DType::kInt48) return false;
+ResizeSums resize_sums(const Facts& facts, const graph::Operator& op) {
+  const DType type = facts.result(op).type;
+  if (contract::is_float(*element_of(type))) return ResizeSums::kFloat;
+  if (type != DType::kInt48) return ResizeSums::kNarrow;
   const Dims scale = *facts.shape_operand(op, 0);
-  return scale[0] * scale[2] > int64_t{1} << 16;  // times -2^15
+  const bool wide = scale[0] * scale[2] > int64_t{1} << 16;  // times -2^15
+  return wide ? ResizeSums::kWide : ResizeSums::kNarrow;
 }
 
 }  // namespace npu::compiler

@@ -24,7 +24,7 @@ struct ResizeBlend {
 struct ResizeOperand {
   enum class Role : uint8_t {
     kPixel,    // of the operand, `below` and `right` of the first one
-    kWeightY,  // INT16 constants, one a position of the result, of the first pixel or of the one `below`
+    kWeightY,  // constants, one a position of the result, of the first pixel or of the one `below`
     kWeightX,  // the same, or of the one to the `right`
     kResult,
     kTail,  // operand `tail` of the program that follows
@@ -34,6 +34,10 @@ struct ResizeOperand {
   size_t tail = 0;
 };
 
+// What blends are made in: 32 bits; 48, where 32-bit operands times their weights do not fit into 32; FP32, in which
+// weights are fractions.
+enum class ResizeSums : uint8_t { kNarrow, kWide, kFloat };
+
 struct ResizeProgram {
   std::vector<ResizeOperand> operands;
   std::vector<contract::Uop> uops;
@@ -42,19 +46,26 @@ struct ResizeProgram {
   [[nodiscard]] bool fits(const contract::Capabilities& machine) const;
 };
 
-// Blends in x, then in y, exactly: in 32 bits, or in 48 with `wide`, where 32-bit operands times their weights do not
-// fit into 32. `tail`, if any, computes with the result as its stream 0 and stores what it makes of it.
-[[nodiscard]] ResizeProgram make_resize_program(const ResizeBlend& y, const ResizeBlend& x, bool wide,
+// Blends in x, then in y; integers exactly. `tail`, if any, computes with the result as its stream 0 and stores what it
+// makes of it.
+[[nodiscard]] ResizeProgram make_resize_program(const ResizeBlend& y, const ResizeBlend& x, ResizeSums sums,
                                                 const EwiseProgram* tail);
 
+// Of weights that have an operand of their own.
+[[nodiscard]] constexpr contract::Element resize_weight_type(ResizeSums sums) {
+  return sums == ResizeSums::kFloat ? contract::Element::kF32 : contract::Element::kI16;
+}
+// A weight as FP32.
+[[nodiscard]] float resize_fraction(int64_t weight, int64_t unit);
+
 // RESCALE, CLAMP and CAST that a RESIZE takes with it, in order: those that alone read the result before them, as far
-// as a command of the machine holds them.
+// as a command of the machine holds them. None of floating point.
 [[nodiscard]] std::vector<size_t> resize_followers(const Facts& facts, size_t op,
                                                    const contract::Capabilities& machine);
 // The program of these operators, of which the last one's result is stored.
 [[nodiscard]] EwiseProgram resize_tail(const Facts& facts, std::span<const size_t> followers);
 
-// Whether the result of RESIZE may be beyond 32 bits.
-[[nodiscard]] bool is_wide_resize(const Facts& facts, const graph::Operator& op);
+// Those of a RESIZE: wide where its result may be beyond 32 bits.
+[[nodiscard]] ResizeSums resize_sums(const Facts& facts, const graph::Operator& op);
 
 }  // namespace npu::compiler

@@ -9,8 +9,8 @@
 
 namespace npu::compiler {
 
-// A range that holds every element, from the operators that make the tensor: at least that of its type. Of integers and
-// BOOL.
+// A range that holds every element, from the operators that make the tensor: at least that of its type. Of floating
+// point it is that of a register.
 [[nodiscard]] ValueRange tensor_range(const Facts& facts, graph::TensorId id);
 
 }  // namespace npu::compiler

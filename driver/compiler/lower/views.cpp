@@ -54,13 +54,18 @@ std::optional<contract::Element> element_of(graph::DType type) {
       return contract::Element::kI32;
     case graph::DType::kInt48:
       return contract::Element::kI48;
-    case graph::DType::kUnknown:
     case graph::DType::kFp32:
+      return contract::Element::kF32;
     case graph::DType::kFp16:
+      return contract::Element::kF16;
     case graph::DType::kBf16:
-    case graph::DType::kShape:
+      return contract::Element::kBf16;
     case graph::DType::kFp8E4M3:
+      return contract::Element::kF8e4m3;
     case graph::DType::kFp8E5M2:
+      return contract::Element::kF8e5m2;
+    case graph::DType::kUnknown:
+    case graph::DType::kShape:
     case graph::DType::kFp6E2M3:
     case graph::DType::kFp6E3M2:
     case graph::DType::kFp4E2M1:

@@ -101,6 +101,7 @@ class PoolTiles : public TiledStep {
     contract::VpuPoolCommand c;
     c.mode = step_.mode;
     c.type = step_.src.type;
+    c.ignore_nan = step_.ignore_nan;
     c.in_h = static_cast<uint32_t>(rows.count);
     c.in_w = static_cast<uint32_t>(columns.count);
     c.channels = static_cast<uint32_t>(tile[kC].count);

@@ -47,6 +47,7 @@ class ReduceTiles : public TiledStep {
     contract::VpuReduceCommand c;
     c.op = step_.op;
     c.type = step_.src.type;
+    c.ignore_nan = step_.ignore_nan;
     c.outer = static_cast<uint32_t>(outer);
     c.axis = static_cast<uint32_t>(step_.src.dims[1]);
     c.inner = static_cast<uint32_t>(inner);

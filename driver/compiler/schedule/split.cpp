@@ -7,6 +7,7 @@
 #include "driver/compiler/schedule/parameter_parts.h"
 #include "driver/compiler/schedule/plan.h"
 #include "driver/compiler/schedule/step_parts.h"
+#include "hw/contract/elements.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/micro_operations.h"
 #include "hw/contract/overloaded.h"
@@ -15,9 +16,18 @@
 namespace npu::compiler::backend {
 namespace {
 
+// Parts of floating point would be rounded before they meet.
+bool joins_floats(const Step& step) {
+  return std::visit(Overloaded{[](const MxuStep& mxu) { return contract::is_float(mxu.src.type); },
+                               [](const PoolStep& pool) { return contract::is_float(pool.src.type); },
+                               [](const ReduceStep& reduce) { return contract::is_float(reduce.src.type); },
+                               [](const auto&) { return false; }},
+                    step.work);
+}
+
 bool split(const Step& step, StepParts& parts) {
   // Variables in persistent SRAM and DRAM are loaded or stored by copies; a step that commits one is one of those.
-  if (step.commit) return false;
+  if (step.commit || joins_floats(step)) return false;
   return std::visit(Overloaded{[&](const MxuStep& mxu) { return split_mxu(mxu, parts); },
                                [&](const EwiseStep& ewise) { return split_ewise(ewise, parts); },
                                [&](const PoolStep& pool) { return split_pool(pool, parts); },

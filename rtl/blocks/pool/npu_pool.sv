@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Averages: the reciprocal of each lane's count while the sum comes in, then the sum times that. See README.md.
 module npu_pool #(
-  parameter int unsigned Lanes = 8
+  parameter int unsigned Lanes = 8,
+  parameter int unsigned Float = 0  // values may be FP32
 ) (
   input  logic                           clk_i,
   input  logic                           advance_i,
@@ -15,16 +16,22 @@ module npu_pool #(
   input  logic signed             [31:0] high_i,
   input  logic        [Lanes-1:0] [31:0] count_i,   // window positions inside the input
   input  logic        [Lanes-1:0] [31:0] sum_i,
+  // FP32: the number nearest to 1 / count, and the sum times that, in the first pass of finish.
+  input  logic                           float_i,
+  output logic        [Lanes-1:0] [31:0] reciprocal_o,
+  input  logic        [Lanes-1:0] [31:0] product_i,
   output logic        [Lanes-1:0] [31:0] result_o   // behind the last pass of finish
 );
   // TOSA's reciprocal of a count n: (2^30 + 1) * 2^log / n with log = ceil(log2(n)), rounded down; its shift is
   // 30 + log. The quotient has 31 bits. Its first remainder is 2^log; the lower 1 of the dividend follows when `log`
-  // bits are left.
+  // bits are left. In FP32 there is none, so that the quotient is 2^(30 + log) / n rounded down, and bit 6 says whether
+  // 24 bits of it are rounded up: no quotient lies in the middle, for only powers of two divide what would.
   logic [Lanes-1:0] [33:0] rest_q;
   logic [Lanes-1:0] [31:0] count_q, multiplier_q;
   logic [Lanes-1:0] [4:0] log_q;
   logic [4:0] left_q;
-  logic dividing_q;
+  logic dividing_q, floats;
+  assign floats = Float != 0 && float_i;
 
   function automatic logic [4:0] log_of(logic [31:0] count);
     logic [31:0] below;
@@ -44,7 +51,7 @@ module npu_pool #(
   function automatic logic [Lanes-1:0] [33:0] next_rests();
     for (int unsigned i = 0; i < Lanes; i++) begin
       next_rests[i] = fits(rest_q[i], count_q[i]) ? rest_q[i] - 34'(count_q[i]) : rest_q[i];
-      next_rests[i] = {next_rests[i][32:0], left_q == log_q[i] + 5'd1};
+      next_rests[i] = {next_rests[i][32:0], left_q == log_q[i] + 5'd1 && !floats};
     end
   endfunction
   function automatic logic [Lanes-1:0] [31:0] next_multipliers();
@@ -85,6 +92,7 @@ module npu_pool #(
     if (pass_i == 3'd2) finished = 64'($signed(work_q[i])) * 64'($signed(multiplier_q[i]));
     if (pass_i == 3'd3) finished = 64'($signed(work_q[i] + (64'd1 << (shift - 6'd1))) >>> shift);
     if (pass_i == 3'd4) finished = npu_cast_pkg::limit(finished, low_i, high_i);
+    if (floats) finished = (pass_i == 3'd0) ? 64'(product_i[i]) : work_q[i];
   endfunction
   function automatic logic [Lanes-1:0] [63:0] all_finished();
     for (int unsigned i = 0; i < Lanes; i++) all_finished[i] = finished(i);
@@ -92,6 +100,16 @@ module npu_pool #(
   always_ff @(posedge clk_i) if (advance_i && finish_i) work_q <= all_finished();
   always_comb begin
     for (int unsigned i = 0; i < Lanes; i++) result_o[i] = work_q[i][31:0];
+  end
+
+  if (Float != 0) begin : gen_float
+    for (genvar i = 0; i < Lanes; i++) begin : gen_reciprocal
+      assign reciprocal_o[i] = {1'b0, 8'd127 - 8'(log_q[i]), multiplier_q[i][29:7]} + 32'(multiplier_q[i][6]);
+    end
+  end else begin : gen_no_float
+    assign reciprocal_o = '0;
+    logic unused_float;
+    assign unused_float = ^{float_i, product_i};
   end
 
 endmodule

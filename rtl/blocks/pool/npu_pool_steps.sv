@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The passes of a vpu_pool tile, one a cycle. See README.md.
-module npu_pool_steps (
+module npu_pool_steps #(
+  parameter int unsigned Float = 0  // values may be floating point
+) (
   input  logic                                clk_i,
   input  npu_contract_pkg::vpu_pool_command_t command_i,
   input  logic                                init_i,
@@ -36,7 +38,12 @@ module npu_pool_steps (
   logic [31:0] bytes, base_q, row_base_q, origin_q, row_step_q, pixel_step_q;
   logic signed [31:0] pad_top, pad_left;
   assign average = command_i.mode == npu_contract_pkg::PoolModeAvg;
-  assign bytes = (command_i.type_ == npu_contract_pkg::ElementI16) ? 32'd2 : 32'd1;
+  always_comb begin
+    bytes = (command_i.type_ == npu_contract_pkg::ElementI16) ? 32'd2 : 32'd1;
+    if (Float != 0 && npu_float_pkg::is_float(command_i.type_)) begin
+      bytes = (command_i.type_ == npu_contract_pkg::ElementF32) ? 32'd4 : 32'd2;
+    end
+  end
   assign pad_top = 32'(command_i.pad_top);
   assign pad_left = 32'(command_i.pad_left);
 

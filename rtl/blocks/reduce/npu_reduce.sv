@@ -3,6 +3,7 @@
 module npu_reduce #(
   parameter int unsigned Lanes = 8,
   parameter int unsigned Tree = 0,  // a vector can be folded in one pass
+  parameter int unsigned Float = 0,  // values may be FP32
   localparam int unsigned LaneBits = $clog2(Lanes)
 ) (
   input  logic                           clk_i,
@@ -20,16 +21,24 @@ module npu_reduce #(
   input  logic                           spread_i,  // argmax: lanes hold neighbours, else all the same index
   input  logic               [Lanes-1:0] lanes_i,   // that have a value
   input  logic        [Lanes-1:0] [31:0] value_i,
+  // FP32: what meets goes out, and comes back joined.
+  input  logic                           float_i,
+  input  logic                           ignore_nan_i,
+  input  logic                           zero_i,    // a result is joined to +0 first
+  output logic        [Lanes-1:0] [31:0] join_a_o,
+  output logic        [Lanes-1:0] [31:0] join_b_o,
+  input  logic        [Lanes-1:0] [31:0] joined_i,
   output logic        [Lanes-1:0] [31:0] result_o   // registered
 );
-  logic [Lanes-1:0] [31:0] acc_q, best_q, other, other_index, met;
-  logic [Lanes-1:0] greater_q;
-  logic argmax;
+  logic [Lanes-1:0] [31:0] acc_q, best_q, other, other_index, met, entering;
+  logic [Lanes-1:0] greater_q, holds;
+  logic argmax, floats;
   assign argmax = op_i == npu_contract_pkg::ReduceOpArgmax;
+  assign floats = Float != 0 && float_i;
   assign result_o = argmax ? best_q : acc_q;
 
   // What each lane meets: a value, or the accumulator a number of lanes away.
-  assign other = tree_i ? acc_q >> {LaneBits'(1) << level_i, 5'd0} : value_i;
+  assign other = tree_i ? acc_q >> {LaneBits'(1) << level_i, 5'd0} : entering;
   function automatic logic [Lanes-1:0] [31:0] counted(logic [31:0] from, logic neighbours);
     for (int unsigned i = 0; i < Lanes; i++) counted[i] = neighbours ? from + 32'(i) : from;
   endfunction
@@ -72,11 +81,58 @@ module npu_reduce #(
       end
       whole = values[0];
     endfunction
-    assign met = whole_i ? {Lanes{whole()}} : other;
+    logic [31:0] all;
+    if (Float != 0) begin : gen_float
+      // Lanes with a value are the first ones: no value meets a lane without one.
+      function automatic logic [31:0] whole_float();
+        logic [Lanes-1:0] [31:0] values;
+        values = value_i;
+        for (int unsigned width = Lanes / 2; width > 0; width = width / 2) begin
+          for (int unsigned i = 0; i < width; i++) begin
+            if (lanes_i[i+width]) begin
+              values[i] = (op_i == npu_contract_pkg::ReduceOpSum)
+                              ? npu_float_pkg::add(values[i], values[i+width])
+                              : npu_float_pkg::better(op_i == npu_contract_pkg::ReduceOpMax, ignore_nan_i, values[i],
+                                                      values[i+width]);
+            end
+          end
+        end
+        whole_float = values[0];
+      endfunction
+      always_comb begin
+        all = '0;
+        if (whole_i && fold_i) all = floats ? whole_float() : whole();
+      end
+    end else begin : gen_integer
+      assign all = whole();
+    end
+    assign met = whole_i ? {Lanes{all}} : other;
   end else begin : gen_no_tree
     assign met = other;
     logic unused_whole;
     assign unused_whole = whole_i;
+  end
+
+  // FP32. Of argmax, integers of the same order meet. The first value of a lane stands for itself, for no number would
+  // let a NaN that is ignored stay.
+  if (Float != 0) begin : gen_float
+    logic [Lanes-1:0] holds_q;
+    always_ff @(posedge clk_i) begin
+      if (advance_i && (fold_i || tree_i)) holds_q <= (first_i ? '0 : holds_q) | meets;
+    end
+    assign holds = first_i ? '0 : holds_q;
+    assign join_a_o = (first_i && zero_i) ? '0 : acc_q;
+    assign join_b_o = met;
+    for (genvar i = 0; i < Lanes; i++) begin : gen_value
+      assign entering[i] = (floats && argmax) ? npu_float_pkg::order(ignore_nan_i, value_i[i]) : value_i[i];
+    end
+  end else begin : gen_no_float
+    assign holds = '1;
+    assign entering = value_i;
+    assign join_a_o = '0;
+    assign join_b_o = '0;
+    logic unused_float;
+    assign unused_float = ^{float_i, ignore_nan_i, zero_i, joined_i, holds};
   end
 
   // Of equal values the one that comes first counts.
@@ -91,6 +147,7 @@ module npu_reduce #(
       if (first_i && !lanes_i[i] && !(Tree != 0 && whole_i)) next_acc[i] = init_i;
       else if (meets[i] && (first_i || (argmax && greater_q[i]))) next_acc[i] = met[i];
       else if (meets[i] && !argmax) next_acc[i] = folded(acc_q[i], met[i]);
+      if (floats && !argmax && meets[i]) next_acc[i] = (holds[i] || zero_i) ? joined_i[i] : met[i];
     end
   endfunction
   function automatic logic [Lanes-1:0] next_greater();

@@ -3,6 +3,7 @@
 module npu_reduce_steps #(
   parameter int unsigned Lanes = 8,
   parameter int unsigned Tree = 0,  // a vector can be folded in one pass
+  parameter int unsigned Float = 0,  // values may be floating point
   localparam int unsigned LaneBits = $clog2(Lanes)
 ) (
   input  logic                                  clk_i,
@@ -57,6 +58,8 @@ module npu_reduce_steps #(
     case (type_arg)
       npu_contract_pkg::ElementI16: bytes_of = 32'd2;
       npu_contract_pkg::ElementI32: bytes_of = 32'd4;
+      npu_contract_pkg::ElementF16, npu_contract_pkg::ElementBf16: bytes_of = (Float != 0) ? 32'd2 : 32'd1;
+      npu_contract_pkg::ElementF32: bytes_of = (Float != 0) ? 32'd4 : 32'd1;
       default: bytes_of = 32'd1;
     endcase
   endfunction

@@ -8,6 +8,7 @@ module npu_vector_alu #(
   parameter int unsigned Registers = 16,
   parameter int unsigned Rescale = 0,  // one with one entry takes one pass, and a product with a shift
   parameter int unsigned Pairs = 0,    // a table's entry comes with the next one
+  parameter int unsigned Float = 0,    // there is floating point
   localparam int unsigned Groups = Lanes / 4,
   localparam int unsigned RegBits = $clog2(Registers)
 ) (
@@ -38,6 +39,14 @@ module npu_vector_alu #(
   output logic          [Groups-1:0]   [10:0] lookup_offset_o,
   input  logic          [Groups-1:0]   [15:0] lookup_i,
   input  logic          [Groups-1:0]   [15:0] next_i,     // with pairs: the entry behind
+
+  // Execute: FP32 values that meet by `join_op_i`, beside passes that compute nothing.
+  input  logic                                join_i,
+  input  npu_contract_pkg::uop_e              join_op_i,
+  input  logic                                join_ignore_nan_i,
+  input  logic            [Lanes-1:0]  [31:0] join_a_i,
+  input  logic            [Lanes-1:0]  [31:0] join_b_i,
+  output logic            [Lanes-1:0]  [31:0] joined_o,
 
   // Execute: values of register a, or what was loaded. Register write: the result.
   output logic            [Lanes-1:0]  [63:0] value_o,
@@ -100,7 +109,7 @@ module npu_vector_alu #(
         else if (x_writes_q && x_dst == b) b_q <= result_d;
         else if (w_writes_q && w_dst_q == b) b_q <= result_q;
         else b_q <= registers_q[b];
-        if (uop_i.op == npu_contract_pkg::UopSelect) begin
+        if (uop_i.op == npu_contract_pkg::UopSelect || (Float != 0 && uop_i.op == npu_contract_pkg::UopFma)) begin
           if (shares_i && dst == c) c_q <= data_i;
           else if (x_writes_q && x_dst == c) c_q <= result_d;
           else if (w_writes_q && w_dst_q == c) c_q <= result_q;
@@ -165,7 +174,7 @@ module npu_vector_alu #(
   logic no_sign;
   assign limit_type = npu_contract_pkg::element_e'(rescale ? x_uop_q.imm0[23:16] : x_uop_q.b);
   assign no_sign = rescale && x_uop_q.imm0[24];
-  npu_vector_alu_execute #(.Lanes(Lanes), .Pairs(Pairs)) u_execute (
+  npu_vector_alu_execute #(.Lanes(Lanes), .Pairs(Pairs), .Float(Float)) u_execute (
     .clk_i,
     .advance_i,
     .valid_i(x_valid_q),
@@ -173,6 +182,7 @@ module npu_vector_alu #(
     .pass_i(x_pass_q),
     .imm0_i(x_uop_q.imm0),
     .imm1_i(x_uop_q.imm1),
+    .flag_i(x_uop_q.b[0]),
     .low_i(npu_cast_pkg::low(limit_type, no_sign)),
     .high_i(npu_cast_pkg::high(limit_type, no_sign)),
     .input_zp_i(x_header_q.input_zp),
@@ -186,6 +196,12 @@ module npu_vector_alu #(
     .one_pass_i(one_pass),
     .lookup_i,
     .next_i,
+    .join_i,
+    .join_op_i,
+    .join_ignore_nan_i,
+    .join_a_i,
+    .join_b_i,
+    .joined_o,
     .result_o(result_d)
   );
 

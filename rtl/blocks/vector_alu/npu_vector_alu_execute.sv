@@ -3,6 +3,7 @@
 module npu_vector_alu_execute #(
   parameter int unsigned Lanes = 8,
   parameter int unsigned Pairs = 0,  // a table's entry comes with the next one
+  parameter int unsigned Float = 0,  // there is floating point
   localparam int unsigned Groups = Lanes / 4
 ) (
   input  logic                             clk_i,
@@ -12,6 +13,7 @@ module npu_vector_alu_execute #(
   input  logic                       [5:0] pass_i,
   input  logic signed               [31:0] imm0_i,
   input  logic signed               [31:0] imm1_i,
+  input  logic                             flag_i,     // of fclamp: a NaN is ignored
   input  logic signed               [31:0] low_i,      // limits of the result's type
   input  logic signed               [31:0] high_i,
   input  logic signed               [31:0] input_zp_i,
@@ -25,6 +27,12 @@ module npu_vector_alu_execute #(
   input  logic                             one_pass_i, // it takes, and so does a product with a shift
   input  logic         [Groups-1:0] [15:0] lookup_i,   // entry of a table for one lane of each group
   input  logic         [Groups-1:0] [15:0] next_i,     // with pairs: the entry behind
+  input  logic                             join_i,     // FP32 values meet, and no micro-operation is at work
+  input  npu_contract_pkg::uop_e           join_op_i,
+  input  logic                             join_ignore_nan_i,
+  input  logic          [Lanes-1:0] [31:0] join_a_i,
+  input  logic          [Lanes-1:0] [31:0] join_b_i,
+  output logic          [Lanes-1:0] [31:0] joined_o,
   output logic          [Lanes-1:0] [63:0] result_o    // with the last pass
 );
   npu_contract_pkg::element_e kept_type;
@@ -52,6 +60,36 @@ module npu_vector_alu_execute #(
       work_q <= work_d;
       side_q <= side_d;
     end
+  end
+
+  // Floating point; what meets otherwise takes the place of a micro-operation's values.
+  if (Float != 0) begin : gen_float
+    logic takes;
+    npu_contract_pkg::uop_e float_op;
+    npu_contract_pkg::element_e float_type;
+    logic [31:0] choice;
+    assign takes = join_i || (valid_i && op_i >= npu_contract_pkg::UopFadd);
+    assign float_op = join_i ? join_op_i : op_i;
+    assign float_type = join_i ? npu_contract_pkg::ElementF32 : kept_type;
+    assign choice = join_i ? {31'd0, join_ignore_nan_i} : imm0_i;
+    for (genvar i = 0; i < Lanes; i++) begin : gen_lane
+      npu_float_lane u_lane (
+        .valid_i(takes),
+        .op_i(float_op),
+        .type_i(float_type),
+        .imm0_i(choice),
+        .imm1_i(imm1_i),
+        .flag_i,
+        .a_i(join_i ? join_a_i[i] : a_i[i][31:0]),
+        .b_i(join_i ? join_b_i[i] : b_i[i][31:0]),
+        .c_i(c_i[i][31:0]),
+        .result_o(joined_o[i])
+      );
+    end
+  end else begin : gen_no_float
+    assign joined_o = '0;
+    logic unused_join;
+    assign unused_join = ^{flag_i, join_i, join_op_i, join_ignore_nan_i, join_a_i, join_b_i};
   end
 
   // Of the lane at hand. The multiplier has 64 x 33 bits, of which the low 64 count.
@@ -207,7 +245,7 @@ module npu_vector_alu_execute #(
             end
             result = (side[31:0] == '0) ? '0 : sign32((a[31] != b[31]) ? -work[31:0] : work[31:0]);
           end
-          default: ;
+          default: if (Float != 0) result = sign32(joined_o[i]);
         endcase
         result_o[i] = result;
         if (multi_pass) begin

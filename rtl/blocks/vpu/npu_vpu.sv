@@ -11,6 +11,7 @@ module npu_vpu #(
   parameter int unsigned Tree = 0,     // a vector is reduced in one pass
   parameter int unsigned Pairs = 0,    // a table's entry comes with the next one
   parameter int unsigned Shared = 0,   // loads and stores share passes
+  parameter int unsigned Float = 0,    // there is floating point
   // Of ports; leave as they are.
   localparam int unsigned RowBytes = 4 * Lanes,
   localparam int unsigned CountBits = $clog2(RowBytes) + 1
@@ -245,7 +246,7 @@ module npu_vpu #(
   logic reduce_load, reduce_store, reduce_fold, reduce_tree, reduce_whole, reduce_start;
   logic [LaneBits-1:0] reduce_level, reduce_rows;
   logic [31:0] reduce_index;
-  npu_reduce_steps #(.Lanes(Lanes), .Tree(Tree)) u_reduce_steps (
+  npu_reduce_steps #(.Lanes(Lanes), .Tree(Tree), .Float(Float)) u_reduce_steps (
     .clk_i,
     .command_i(reduce_q),
     .init_i(state_q == StateSetup),
@@ -297,7 +298,7 @@ module npu_vpu #(
   logic [2:0] pool_pass;
   logic [3:0] [31:0] pool_stride;
   logic [31:0] pool_base, pool_row, pool_column;
-  npu_pool_steps u_pool_steps (
+  npu_pool_steps #(.Float(Float)) u_pool_steps (
     .clk_i,
     .command_i(pooling_q),
     .init_i(state_q == StateSetup),
@@ -539,17 +540,27 @@ module npu_vpu #(
       npu_contract_pkg::ElementI16: port_bytes = 3'd2;
       default: port_bytes = 3'd4;
     endcase
+    if (Float != 0) begin
+      case (type_arg)
+        npu_contract_pkg::ElementF16, npu_contract_pkg::ElementBf16: port_bytes = 3'd2;
+        npu_contract_pkg::ElementF8e4m3, npu_contract_pkg::ElementF8e5m2: port_bytes = 3'd1;
+        default: ;
+      endcase
+    end
   endfunction
   assign operand_bytes_o = port_bytes(r_q.type_);
   assign result_bytes_o = port_bytes(m_q.type_);
 
-  // Align: extend; 48 bits come in two halves.
+  // Align: extend, or make FP32; 48 bits come in two halves.
   logic [Lanes-1:0] [63:0] g_data_q, value, result;
   logic [Lanes-1:0] [31:0] low_q;
   function automatic logic [Lanes-1:0] [63:0] aligned(logic [Lanes-1:0] [31:0] data, logic [Lanes-1:0] [31:0] low);
     for (int unsigned i = 0; i < Lanes; i++) begin
       aligned[i] = (l_q.type_ == npu_contract_pkg::ElementI48)
                        ? {data[i], low[i]} : npu_cast_pkg::extend(l_q.type_, l_q.zeros, {32'd0, data[i]});
+      if (Float != 0 && npu_float_pkg::is_float(l_q.type_)) begin
+        aligned[i] = 64'($signed(npu_float_pkg::widen(l_q.type_, data[i])));
+      end
     end
   endfunction
   always_ff @(posedge clk_i) begin
@@ -559,7 +570,12 @@ module npu_vpu #(
     end
   end
 
-  npu_vector_alu #(.Lanes(Lanes), .Registers(Registers), .Rescale(Rescale), .Pairs(Pairs)) u_alu (
+  logic joins;
+  npu_contract_pkg::uop_e join_op;
+  logic [Lanes-1:0] [31:0] join_a, join_b, joined;
+  npu_vector_alu #(
+    .Lanes(Lanes), .Registers(Registers), .Rescale(Rescale), .Pairs(Pairs), .Float(Float)
+  ) u_alu (
     .clk_i,
     .rst_ni,
     .advance_i(advance),
@@ -580,12 +596,19 @@ module npu_vpu #(
     .lookup_offset_o(lookup_offset),
     .lookup_i(lookup_data),
     .next_i(lookup_next),
+    .join_i(joins),
+    .join_op_i(join_op),
+    .join_ignore_nan_i(ignore_nan),
+    .join_a_i(join_a),
+    .join_b_i(join_b),
+    .joined_o(joined),
     .value_o(value),
     .result_o(result)
   );
 
-  // Accumulators, in the execute stage.
-  logic [Lanes-1:0] [31:0] x_values, folded, averages, w_folded_q;
+  // Accumulators, in the execute stage. FP32 values meet in the lanes' arithmetic.
+  logic [Lanes-1:0] [31:0] x_values, folded, averages, w_folded_q, fold_a, fold_b, reciprocals;
+  logic folds_floats, ignore_nan;
   npu_contract_pkg::reduce_op_e fold_op;
   logic [31:0] fold_init;
   always_comb begin
@@ -594,11 +617,26 @@ module npu_vpu #(
     if (pool_q) begin
       fold_op = average ? npu_contract_pkg::ReduceOpSum : npu_contract_pkg::ReduceOpMax;
       if (!average) fold_init = npu_cast_pkg::low(pooling_q.type_, 1'b0);
+      if (!average && folds_floats) fold_init = {1'b1, npu_float_pkg::Infinity[30:0]};
     end
+  end
+  assign folds_floats = Float != 0 && npu_float_pkg::is_float(pool_q ? pooling_q.type_ : reduce_q.type_);
+  assign ignore_nan = pool_q ? pooling_q.ignore_nan : reduce_q.ignore_nan;
+  assign joins = folds_floats && x_valid_q && !ewise_q && (x_q.fold || x_q.tree || x_q.finish);
+  assign join_a = x_q.finish ? folded : fold_a;
+  assign join_b = x_q.finish ? reciprocals : fold_b;
+  always_comb begin
+    case (fold_op)
+      npu_contract_pkg::ReduceOpSum: join_op = npu_contract_pkg::UopFadd;
+      npu_contract_pkg::ReduceOpMax: join_op = npu_contract_pkg::UopFmax;
+      npu_contract_pkg::ReduceOpMin: join_op = npu_contract_pkg::UopFmin;
+      default: join_op = npu_contract_pkg::UopFmul;
+    endcase
+    if (x_q.finish) join_op = npu_contract_pkg::UopFmul;
   end
   logic [Lanes-1:0] x_inside;
   assign x_values = half_of(value, 1'b0);
-  npu_reduce #(.Lanes(Lanes), .Tree(Tree)) u_reduce (
+  npu_reduce #(.Lanes(Lanes), .Tree(Tree), .Float(Float)) u_reduce (
     .clk_i,
     .advance_i(advance),
     .op_i(fold_op),
@@ -614,9 +652,15 @@ module npu_vpu #(
     .spread_i(reduce_across),
     .lanes_i(x_inside),
     .value_i(x_values),
+    .float_i(folds_floats),
+    .ignore_nan_i(ignore_nan),
+    .zero_i(average),
+    .join_a_o(fold_a),
+    .join_b_o(fold_b),
+    .joined_i(joined),
     .result_o(folded)
   );
-  npu_pool #(.Lanes(Lanes)) u_pool (
+  npu_pool #(.Lanes(Lanes), .Float(Float)) u_pool (
     .clk_i,
     .advance_i(advance && x_valid_q),
     .first_i(x_q.start),
@@ -629,6 +673,9 @@ module npu_vpu #(
     .high_i(npu_cast_pkg::high(pooling_q.type_, 1'b0)),
     .count_i(l_count_q),
     .sum_i(folded),
+    .float_i(folds_floats),
+    .reciprocal_o(reciprocals),
+    .product_i(joined),
     .result_o(averages)
   );
   always_ff @(posedge clk_i) if (advance && x_q.store) w_folded_q <= average ? averages : folded;
@@ -637,11 +684,21 @@ module npu_vpu #(
   localparam int unsigned Delay = 6;  // align, register read, execute, register write, align, result write
   logic [Lanes-1:0] [31:0] offset_q [Delay];
   logic [Lanes-1:0] inside_q [Delay];
-  logic [Lanes-1:0] [31:0] s_data_q, m_data_q;
+  logic [Lanes-1:0] [31:0] w_values, s_data_q, m_data_q;
   logic [Delay-1:0] delay_store;
   function automatic logic [Lanes-1:0] [31:0] half_of(logic [Lanes-1:0] [63:0] values, logic high);
     for (int unsigned i = 0; i < Lanes; i++) half_of[i] = high ? values[i][63:32] : values[i][31:0];
   endfunction
+  // FP32 becomes the element's format; an f32 of a program moves as it is.
+  function automatic logic [Lanes-1:0] [31:0] stored(logic [Lanes-1:0] [31:0] values);
+    for (int unsigned i = 0; i < Lanes; i++) begin
+      stored[i] = values[i];
+      if (npu_float_pkg::is_float(w_q.type_)) begin
+        stored[i] = npu_float_pkg::narrow(w_q.type_, ewise_q ? values[i] : npu_float_pkg::one_nan(values[i]));
+      end
+    end
+  endfunction
+  assign w_values = ewise_q ? half_of(result, w_q.high) : w_folded_q;
   assign delay_store = {s_q.store, w_q.store, x_q.store, g_q.store, l_q.store, r_q.store};
   always_ff @(posedge clk_i) begin
     if (advance) begin
@@ -651,7 +708,7 @@ module npu_vpu #(
         if (delay_store[i]) offset_q[i] <= offset_q[i-1];
         inside_q[i] <= inside_q[i-1];
       end
-      if (w_q.store) s_data_q <= ewise_q ? half_of(result, w_q.high) : w_folded_q;
+      if (w_q.store) s_data_q <= (Float != 0) ? stored(w_values) : w_values;
       if (s_q.store) m_data_q <= s_data_q;
     end
   end

@@ -173,7 +173,7 @@ class SlowMemory(FirmwareTest):
         return path
 
     def test_the_slowest_that_are_taken_run(self):
-        for period, refresh in ((100, 90), (111111, 55000), (1000000, 100000)):
+        for period, refresh in ((100, 50), (111111, 55000), (1000000, 100000)):
             with self.subTest(period):
                 result = self.good(*self.network(), "--quiet", "--check", "reference", "--config",
                                    self.machine(self.SLOW % (period, refresh)))
@@ -182,6 +182,8 @@ class SlowMemory(FirmwareTest):
     def test_slower_ones_are_refused(self):
         self.bad(64, "bad_preset", "reaches the DRAM 150 times in 1 ms, but it does 27 times; lower it", *self.network(), "--config",
                  self.machine(self.SLOW % (111111, 99999)))
+        self.bad(64, "bad_preset", "reaches the DRAM 150 times in 1 ms, but it does 30 times; lower it", *self.network(), "--config",
+                 self.machine(self.SLOW % (100, 90)))
         self.bad(64, "bad_preset", "dram.t_rfc_ns is 68933, but must be at most 62040 (90 % of dram.t_refi_ns = 68934)",
                  *self.network(), "--config", self.machine("base: edge\ndram: {t_refi_ns: 68934, t_rfc_ns: 68933}\n"))
 

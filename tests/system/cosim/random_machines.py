@@ -63,6 +63,9 @@ def draw(key, source):
     least, most = max(key["min"], LEAST.get(key["name"], 0)), min(key["max"], MOST.get(key["name"], key["max"]))
     if key["max"] == 1:
         return source.randint(0, 1)
+    if least == 0 and source.randint(0, 1) == 0:
+        return 0
+    least = max(least, 1)
     power = 1 << source.randint(least.bit_length() - 1, most.bit_length() - 1)
     value = power if key.get("power_of_two") else power + source.randrange(power)
     return min(max(value, least), most)

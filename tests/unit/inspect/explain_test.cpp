@@ -110,37 +110,6 @@ void check_steps(const Explained& all) {
   }
 }
 
-// Bytes by DMA from and to DRAM, from the fields of the commands.
-void check_bytes(const Explained& all) {
-  uint64_t constants = 0, read = 0, written = 0;
-  size_t others = 0;  // commands that the compiler's list does not have
-  std::set<size_t> known;
-  for (const ScheduledCommand& command : all.commands) known.insert(command.command);
-  for_each_command(all.program, [&](size_t index, const contract::AnyCommand& any) {
-    others += known.count(index) == 0 ? 1 : 0;
-    const auto* dma = std::get_if<contract::DmaCommand>(&any);
-    if (dma == nullptr) return;
-    ASSERT_EQ(known.count(index), 1u);
-    uint64_t bytes = dma->run_bytes;
-    for (const uint32_t count : dma->count) bytes *= count;
-    const auto in_dram = [&](const contract::Address& address) {
-      return address.region == Region::kVariable ? all.program.variables[address.variable].in_dram
-                                                 : address.region != Region::kScratchpad;
-    };
-    ASSERT_TRUE(dma->mode == contract::DmaMode::kCopy || dma->mode == contract::DmaMode::kFill);
-    if (dma->mode == contract::DmaMode::kCopy && in_dram(dma->src)) {
-      (dma->src.region == Region::kConstants ? constants : read) += bytes;
-    }
-    if (in_dram(dma->dst)) written += bytes;
-  });
-  EXPECT_EQ(others, 2 + all.program.segments.size()) << "begin, end and the yields";
-  MovedBytes sum;
-  for (const ExplainedStep& step : all.steps) sum += step.bytes;
-  EXPECT_EQ(sum.constants, constants);
-  EXPECT_EQ(sum.dram_read, read);
-  EXPECT_EQ(sum.dram_written, written);
-}
-
 // No two places share a byte and a tick, and every byte of the scratchpad that a command touches lies in a place that
 // is taken in its step.
 void check_places(const Explained& all) {
@@ -251,6 +220,37 @@ void check_all(const Explained& all) {
 }
 
 #ifdef NPU_ZOO_DIR
+
+// Bytes by DMA from and to DRAM, from the fields of the commands.
+void check_bytes(const Explained& all) {
+  uint64_t constants = 0, read = 0, written = 0;
+  size_t others = 0;  // commands that the compiler's list does not have
+  std::set<size_t> known;
+  for (const ScheduledCommand& command : all.commands) known.insert(command.command);
+  for_each_command(all.program, [&](size_t index, const contract::AnyCommand& any) {
+    others += known.count(index) == 0 ? 1 : 0;
+    const auto* dma = std::get_if<contract::DmaCommand>(&any);
+    if (dma == nullptr) return;
+    ASSERT_EQ(known.count(index), 1u);
+    uint64_t bytes = dma->run_bytes;
+    for (const uint32_t count : dma->count) bytes *= count;
+    const auto in_dram = [&](const contract::Address& address) {
+      return address.region == Region::kVariable ? all.program.variables[address.variable].in_dram
+                                                 : address.region != Region::kScratchpad;
+    };
+    ASSERT_TRUE(dma->mode == contract::DmaMode::kCopy || dma->mode == contract::DmaMode::kFill);
+    if (dma->mode == contract::DmaMode::kCopy && in_dram(dma->src)) {
+      (dma->src.region == Region::kConstants ? constants : read) += bytes;
+    }
+    if (in_dram(dma->dst)) written += bytes;
+  });
+  EXPECT_EQ(others, 2 + all.program.segments.size()) << "begin, end and the yields";
+  MovedBytes sum;
+  for (const ExplainedStep& step : all.steps) sum += step.bytes;
+  EXPECT_EQ(sum.constants, constants);
+  EXPECT_EQ(sum.dram_read, read);
+  EXPECT_EQ(sum.dram_written, written);
+}
 TEST(Explain, SaysOfRealNetworksWhatIsTrue) {
   namespace fs = std::filesystem;
   for (const char* name : {"ds_cnn_int8", "resnet8_int8", "vww_mbv1_025_int8", "transformer_relu_int8", "hey_jarvis",
