@@ -80,6 +80,10 @@ std::optional<Element> random_mxu_format(const contract::Capabilities& caps, Ran
   return has.at(static_cast<size_t>(random.between(0, count - 1)));
 }
 
+Element random_format(Random& random) {
+  return kFormats.at(static_cast<size_t>(random.between(0, int64_t{kFormats.size()} - 1)));
+}
+
 Element random_result_format(Random& random) { return random.pick({Element::kF16, Element::kBf16, Element::kF32}); }
 
 }  // namespace npu::cosim

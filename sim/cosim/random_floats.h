@@ -25,6 +25,7 @@ void fill_floats(uint8_t* to, int64_t count, contract::Element format, FloatRang
 
 // One that the machine's MXU has, or none.
 [[nodiscard]] std::optional<contract::Element> random_mxu_format(const contract::Capabilities& caps, Random& random);
+[[nodiscard]] contract::Element random_format(Random& random);
 // f16, bf16 or f32.
 [[nodiscard]] contract::Element random_result_format(Random& random);
 

@@ -91,7 +91,7 @@ VpuPoolCommand random_pool(Random& random, int64_t lanes) {
 }
 
 void make_float(VpuPoolCommand& command, Random& random) {
-  command.type = random_result_format(random);
+  command.type = random_format(random);
   command.ignore_nan = command.mode == PoolMode::kMax && random.chance(50);
 }
 
@@ -179,7 +179,7 @@ void make_float(VpuReduceCommand& command, Random& random) {
     case ReduceOp::kProduct:
       return;
     case ReduceOp::kArgmax:
-      command.type = random.pick({Element::kF16, Element::kBf16, Element::kF32, Element::kF8e4m3, Element::kF8e5m2});
+      command.type = random_format(random);
       break;
     case ReduceOp::kMax:
     case ReduceOp::kMin:

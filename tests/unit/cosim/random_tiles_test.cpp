@@ -107,11 +107,11 @@ constexpr size_t kResidualKinds = 3 * 2;
 // Element-wise: tame or not, long or not, in place or not. Pooling: 2 modes, 2 types. Reductions: 3 types of max, min
 // and argmax, 1 of sum, product, all and any.
 constexpr size_t kVpuKinds = 8 + 4 + 3 * 3 + 4;
-// With floating point. Of the MXU 3 modes of 5 formats. Element-wise as above; pooling of 3 formats: averages, maxima,
+// With floating point. Of the MXU 3 modes of 5 formats. Element-wise as above; pooling of 5 formats: averages, maxima,
 // and those that ignore NaNs. Reductions: sum and product of 3 formats, max and min of 3, argmax of 5, each of these
 // with NaNs and without.
 constexpr size_t kMxuFloatKinds = 3 * 5;
-constexpr size_t kVpuFloatKinds = 8 + 3 * 3 + 2 * 3 + 2 * (2 * 3 + 5);
+constexpr size_t kVpuFloatKinds = 8 + 3 * 5 + 2 * 3 + 2 * (2 * 3 + 5);
 
 TEST_P(RandomTiles, TouchWhatTheContractSays) {
   uint64_t compared = 0;
