@@ -11,7 +11,7 @@
 
 namespace npu::regression {
 
-// Whether the machine runs one combination of types or more of the operator.
+// Whether the machine runs one combination of types or more of the operator, without floating point.
 [[nodiscard]] bool device_runs(graph::Op op, const contract::Capabilities& caps);
 
 struct OperatorNetwork {

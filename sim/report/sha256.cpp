@@ -2,18 +2,25 @@
 #include "sim/report/sha256.h"
 
 #include <fmt/format.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 
 #include <array>
 #include <cstdint>
+#include <new>
 #include <stdexcept>
 
 namespace npu::report {
 
 namespace {
 
+// libcrypto looks for the algorithm when it is first asked, and that may find no memory; then it may not even have the
+// memory to say so.
 void check(int done) {
-  if (done != 1) throw std::runtime_error("libcrypto does not compute SHA-256; its configuration leaves it out");
+  if (done == 1) return;
+  const auto error = ERR_peek_error();
+  if (error == 0 || ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE) throw std::bad_alloc();
+  throw std::runtime_error("libcrypto does not compute SHA-256; its configuration leaves it out");
 }
 
 }  // namespace
