@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "hw/timing/mxu_cycles.h"
 
@@ -35,8 +34,11 @@ uint8_t* result_of(const MxuTile& tile, const MxuOperands& at, uint64_t pixel) {
 
 bool lies_in(Range range, int64_t at) { return range.begin <= at && at < range.end; }
 
-// Row and column of the first kernel position of an output pixel.
-std::pair<int64_t, int64_t> window_at(const MxuTile& tile, uint64_t pixel) {
+// The first kernel position of an output pixel.
+struct Corner {
+  int64_t y, x;
+};
+Corner corner_of(const MxuTile& tile, uint64_t pixel) {
   const MxuCommand& command = tile.command;
   return {static_cast<int64_t>(pixel / command.out_w) * command.stride_y - command.pad_top,
           static_cast<int64_t>(pixel % command.out_w) * command.stride_x - command.pad_left};
@@ -46,11 +48,11 @@ std::pair<int64_t, int64_t> window_at(const MxuTile& tile, uint64_t pixel) {
 template <class Visit>
 void for_each_tap(const MxuTile& tile, uint64_t pixel, Visit visit) {
   const MxuCommand& command = tile.command;
-  const auto [top, left] = window_at(tile, pixel);
+  const Corner corner = corner_of(tile, pixel);
   uint64_t tap = 0;
   for (int64_t ky = 0; ky < command.kernel_h; ++ky) {
     for (int64_t kx = 0; kx < command.kernel_w; ++kx, ++tap) {
-      const int64_t y = top + ky * command.dilation_y, x = left + kx * command.dilation_x;
+      const int64_t y = corner.y + ky * command.dilation_y, x = corner.x + kx * command.dilation_x;
       visit(tap, y, x, lies_in(tile.rows, y) && lies_in(tile.cols, x));
     }
   }
@@ -70,25 +72,26 @@ void for_each_run(const MxuTile& tile, const uint8_t* src, uint64_t pixel, Visit
   const bool dense =
       command.dilation_x == 1 && command.src_pixel_stride == static_cast<int64_t>(command.in_c * tile.src_bytes);
   const int64_t taps = command.kernel_w;
-  const auto [top, left] = window_at(tile, pixel);
+  const Corner corner = corner_of(tile, pixel);
   const auto visit_some = [&](int64_t ky, int64_t first, int64_t end, bool inside) {
     if (first == end) return;
     const uint8_t* from =
-        inside ? element_at(tile, src, top + ky * command.dilation_y, left + first * command.dilation_x) : nullptr;
+        inside ? element_at(tile, src, corner.y + ky * command.dilation_y, corner.x + first * command.dilation_x)
+               : nullptr;
     visit(static_cast<uint64_t>(ky * taps + first), static_cast<uint64_t>(end - first), from);
   };
   for (int64_t ky = 0; ky < command.kernel_h; ++ky) {
-    if (!lies_in(tile.rows, top + ky * command.dilation_y)) {
+    if (!lies_in(tile.rows, corner.y + ky * command.dilation_y)) {
       visit_some(ky, 0, taps, false);
     } else if (dense) {
-      const int64_t begin = std::clamp<int64_t>(tile.cols.begin - left, 0, taps);
-      const int64_t end = std::clamp<int64_t>(tile.cols.end - left, begin, taps);
+      const int64_t begin = std::clamp<int64_t>(tile.cols.begin - corner.x, 0, taps);
+      const int64_t end = std::clamp<int64_t>(tile.cols.end - corner.x, begin, taps);
       visit_some(ky, 0, begin, false);
       visit_some(ky, begin, end, true);
       visit_some(ky, end, taps, false);
     } else {
       for (int64_t kx = 0; kx < taps; ++kx) {
-        visit_some(ky, kx, kx + 1, lies_in(tile.cols, left + kx * command.dilation_x));
+        visit_some(ky, kx, kx + 1, lies_in(tile.cols, corner.x + kx * command.dilation_x));
       }
     }
   }
