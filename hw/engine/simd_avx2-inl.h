@@ -10,7 +10,7 @@ inline constexpr int kTileRows = 4;
 inline constexpr int kTilePanels = 1;
 inline constexpr bool kHasOutput8 = false;
 inline constexpr size_t kFloatLanes = 8;  // of a vector of FP32
-inline constexpr int kFloatRows = 2;      // whose sums of a cycle stay in registers
+inline constexpr int kFloatRows = 4;      // that share a load of weights
 
 using Accumulators = __m256i;
 

@@ -11,7 +11,7 @@ inline constexpr int kTileRows = 8;
 inline constexpr int kTilePanels = 2;
 inline constexpr bool kHasOutput8 = true;
 inline constexpr size_t kFloatLanes = 16;  // of a vector of FP32
-inline constexpr int kFloatRows = 4;       // whose sums of a cycle stay in registers
+inline constexpr int kFloatRows = 4;       // that share a load of weights
 
 using Accumulators = __m512i;
 

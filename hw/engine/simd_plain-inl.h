@@ -10,7 +10,7 @@ inline constexpr int kTileRows = 2;   // rows and panels that a tile keeps in re
 inline constexpr int kTilePanels = 1;
 inline constexpr bool kHasOutput8 = false;
 inline constexpr size_t kFloatLanes = 4;  // of a vector of FP32
-inline constexpr int kFloatRows = 2;      // whose sums of a cycle stay in registers
+inline constexpr int kFloatRows = 4;      // that share a load of weights
 
 struct Accumulators {
   uint32_t lane[kPanel];  // wrapping
