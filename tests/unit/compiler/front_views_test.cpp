@@ -23,7 +23,8 @@ TEST(Views, DenseViewHasStridesOfCOrder) {
 TEST(Views, Int48TakesEightBytesAndInt4One) {
   EXPECT_EQ(contract::element_bytes(*element_of(graph::DType::kInt48)), 8u);
   EXPECT_EQ(contract::element_bytes(*element_of(graph::DType::kInt4)), 1u);
-  EXPECT_EQ(element_of(graph::DType::kFp32), std::nullopt);
+  EXPECT_EQ(element_of(graph::DType::kFp32), contract::Element::kF32);
+  EXPECT_EQ(element_of(graph::DType::kShape), std::nullopt);
 }
 
 TEST(Views, ReshapeOfADenseViewIsDense) {
