@@ -87,10 +87,10 @@ TEST(Support, RefusesFloatingPoint) {
   expect_refused(b, ErrorCode::kTypeUnsupported, "ADD", "FP32");
 }
 
-TEST(Support, RefusesOperatorsWithoutAnEngine) {
+TEST(Support, RefusesFloatingPointOnMachinesWithoutIt) {
   GraphBuilder b;
   b.output(b.op(Op::kErf, {b.input("x", DType::kFp32, {4})}));
-  expect_refused(b, ErrorCode::kOperatorUnsupported, "ERF", "no engine");
+  expect_refused(b, ErrorCode::kTypeUnsupported, "ERF", "takes no FP32 (its vpu_float is 0)");
 }
 
 TEST(Support, RowsByIndexAreDma) {
