@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "driver/graph/float_format.h"
 #include "driver/graph/level.h"
 #include "driver/graph/operand_check.h"
 #include "driver/graph/operator_view.h"
@@ -182,6 +183,11 @@ int64_t macs(const Block& block, const Operator& op) {
     default:
       return 0;
   }
+}
+
+bool has_floats(const Graph& graph) {
+  return std::ranges::any_of(graph.main().tensors,
+                             [](const Tensor& tensor) { return float_format(tensor.type).has_value(); });
 }
 
 int64_t macs(const Graph& graph) {

@@ -33,4 +33,7 @@ struct Needs {
 // Sum over the graph; bodies of control flow count once.
 [[nodiscard]] int64_t macs(const Graph& graph);
 
+// Whether a tensor of the block that runs first is of floating point.
+[[nodiscard]] bool has_floats(const Graph& graph);
+
 }  // namespace npu::graph

@@ -450,26 +450,7 @@ void run_uop(const UopBlock& block, size_t index) {
                        [&](auto wrap, uint64_t) { map1(dst, a, n, [=](int64_t x) { return wrap(U(x)); }); });
     case UopCode::kIntdiv:
       return map2(dst, a, b, n, [](int64_t x, int64_t y) { return divide(x, y); });
-    case UopCode::kFadd:
-    case UopCode::kFsub:
-    case UopCode::kFmul:
-    case UopCode::kFma:
-    case UopCode::kFmax:
-    case UopCode::kFmin:
-    case UopCode::kFclamp:
-    case UopCode::kFabs:
-    case UopCode::kFneg:
-    case UopCode::kFeq:
-    case UopCode::kFgt:
-    case UopCode::kFge:
-    case UopCode::kFround:
-    case UopCode::kFcast:
-    case UopCode::kIntToFloat:
-    case UopCode::kFloatToInt:
-    case UopCode::kFscale:
-    case UopCode::kFexponent:
-    case UopCode::kFmaImm:
-    case UopCode::kFaffine:
+    default:
       return run_float_uop(block, uop);
   }
 }

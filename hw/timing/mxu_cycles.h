@@ -43,8 +43,8 @@ struct MxuLoops {
   uint64_t groups = 1;
   uint64_t last_cols = 1;  // channels of the last group
   uint64_t steps = 1;      // steps of the reduction
-  uint64_t rate =
-      1;  // cycles that a pixel spends in a step: 1 int8, 2 int16 x int8, 4 int16 x int16, else mxu_float_cycles
+  // Cycles that a pixel spends in a step: 1 int8, 2 int16 x int8, 4 int16 x int16, else mxu_float_cycles.
+  uint64_t rate = 1;
   uint64_t step_bytes = 1;  // bytes of weights that a step holds for one channel
   uint64_t port_bytes = 1;  // of weights (and of parameters) a cycle
   uint64_t pipeline = 0;    // stages from operand to accumulator

@@ -87,26 +87,7 @@ uint64_t uop_passes(const contract::Uop& uop, Element type, const Capabilities& 
     case UopCode::kSelect:
     case UopCode::kLogicalNot:
     case UopCode::kCast:
-    case UopCode::kFadd:
-    case UopCode::kFsub:
-    case UopCode::kFmul:
-    case UopCode::kFma:
-    case UopCode::kFmax:
-    case UopCode::kFmin:
-    case UopCode::kFclamp:
-    case UopCode::kFabs:
-    case UopCode::kFneg:
-    case UopCode::kFeq:
-    case UopCode::kFgt:
-    case UopCode::kFge:
-    case UopCode::kFround:
-    case UopCode::kFcast:
-    case UopCode::kIntToFloat:
-    case UopCode::kFloatToInt:
-    case UopCode::kFscale:
-    case UopCode::kFexponent:
-    case UopCode::kFmaImm:
-    case UopCode::kFaffine:
+    default:  // of floating point
       return 1;
   }
   return 1;

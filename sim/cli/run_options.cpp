@@ -50,7 +50,8 @@ po::options_description visible_options() {
   add_iterations_option(options);
   options.add_options()  //
       ("check", po::value<std::string>()->value_name("reference"),
-       "run the software reference too and compare every element of every output; exit status 7 when any differs")  //
+       "run the software reference too and compare every element of every output; exit status 7 when any differs (of "
+       "floating point: by more than 64 units in the last place of its output's largest number)")  //
       ("graph", po::value<std::string>()->value_name("FILE.tosa"),
        "the network that FILE was compiled from, for --check, --level and --strict")  //
       ("state-in-dram", po::bool_switch(),

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "driver/compiler/compile.h"
-#include "driver/graph/float_format.h"
+#include "driver/graph/analyse.h"
 #include "driver/graph/operators.h"
 #include "driver/graph/validate.h"
 #include "hw/contract/error.h"
@@ -37,11 +37,6 @@ bool compiles(const graph::Graph& graph, const contract::Capabilities& caps) {
   }
 }
 
-bool has_floats(const graph::Graph& graph) {
-  return std::ranges::any_of(graph.main().tensors,
-                             [](const graph::Tensor& tensor) { return graph::float_format(tensor.type).has_value(); });
-}
-
 // The rows of the operator's table that the machine runs, without floating point, of which the reference's bits are not
 // the device's; a null one stands for an empty table.
 std::vector<const graph::TypeRow*> device_rows(Op op, const contract::Capabilities& caps) {
@@ -51,7 +46,7 @@ std::vector<const graph::TypeRow*> device_rows(Op op, const contract::Capabiliti
   if (rows.empty()) rows.push_back(nullptr);
   std::erase_if(rows, [&](const graph::TypeRow* row) {
     const graph::Graph graph = generator::sample_of(entry, row).graph;
-    return has_floats(graph) || !compiles(graph, caps);
+    return graph::has_floats(graph) || !compiles(graph, caps);
   });
   return rows;
 }

@@ -36,18 +36,6 @@ std::optional<Refusal> check_mul(const Facts& facts, const graph::Operator& op) 
                  "export the network with a valid shift"};
 }
 
-// The programs of some functions need registers and table memory that a small machine does not have.
-std::optional<Refusal> check_function(const Facts& facts, const graph::Operator& op) {
-  const auto index = static_cast<size_t>(&op - facts.block().operators.data());
-  const EwiseProgram program = make_ewise_program(
-      facts, std::span(&index, 1), [](graph::TensorId) { return true; }, Lookups::kNone);
-  if (program.fits_command(facts.machine()) && program.fits_tables(facts.machine())) return std::nullopt;
-  return Refusal{ErrorCode::kArgumentUnsupported,
-                 "its program takes " + std::to_string(program.register_count) +
-                     " registers of the VPU and a table, more than this machine has (vpu_registers, vpu_table_bytes)",
-                 "take a machine with more of them, such as server, or run the network with `npu reference`"};
-}
-
 std::optional<Refusal> check_elementwise(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_vpu_type(facts, op)) return refusal;
   switch (op.op) {
@@ -56,7 +44,7 @@ std::optional<Refusal> check_elementwise(const Facts& facts, const graph::Operat
     case Op::kMul:
       return check_mul(facts, op);
     default:  // the others have no values but those whose types are checked
-      return is_float_function(op.op) ? check_function(facts, op) : std::nullopt;
+      return std::nullopt;
   }
 }
 

@@ -95,13 +95,6 @@ class Builder : private UopSink {
     return constant_value(static_cast<int32_t>(pattern), seed);
   }
 
-  uint32_t table(std::vector<int32_t> entries) override {
-    EwiseOperand operand{EwiseOperand::Role::kEntries, 0, {}, {}};
-    operand.bytes = entries.size() * sizeof(int32_t);
-    operand.entries = std::move(entries);
-    return add_operand(std::move(operand));
-  }
-
   uint32_t value(const graph::Operator& op, size_t operand) {
     const TensorId root = facts_.alias_root(op.inputs[operand]);
     const bool zero_extend = op.op == Op::kRescale && op.attributes.input_unsigned;

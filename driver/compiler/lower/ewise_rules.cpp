@@ -65,11 +65,6 @@ const EwiseRule* ewise_rule(Op op) {
   return rule == kRules.end() ? nullptr : rule;
 }
 
-bool is_float_function(Op op) {
-  const EwiseRule* rule = ewise_rule(op);
-  return rule != nullptr && rule->code == UopCode::kFma;
-}
-
 std::pair<int64_t, int64_t> element_range(contract::Element type) {
   switch (type) {
     case contract::Element::kI8:

@@ -19,9 +19,6 @@ struct EwiseRule {
 // Null when the operator is not element-wise.
 [[nodiscard]] const EwiseRule* ewise_rule(graph::Op op);
 
-// An operator of floating point whose program is one of float_functions.h.
-[[nodiscard]] bool is_float_function(graph::Op op);
-
 // Values that an element can have; of floating point as a register holds them.
 [[nodiscard]] std::pair<int64_t, int64_t> element_range(contract::Element type);
 // Limits of CLAMP, of elements of a type; of floating point FP32 patterns.

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "driver/graph/graph.h"
 #include "hw/contract/gen/commands.h"
@@ -21,8 +20,6 @@ class UopSink {
   virtual uint32_t emit(contract::Uop uop) = 0;
   // A pattern in a register; `seed` is any value that is there.
   virtual uint32_t constant(uint32_t pattern, uint32_t seed) = 0;
-  // The operand with a table of 256 entries for table32.
-  virtual uint32_t table(std::vector<int32_t> entries) = 0;
 };
 
 // Emits the program of `op` on the values `in`, FP32, and gives the number of its result, FP32. Once that is rounded to

@@ -167,26 +167,7 @@ int64_t uop_value(const Uop& uop, const UopSources& sources, const KnownBlock& b
     case UopCode::kLoad:
     case UopCode::kStore:
     case UopCode::kTable32:
-    case UopCode::kFadd:
-    case UopCode::kFsub:
-    case UopCode::kFmul:
-    case UopCode::kFma:
-    case UopCode::kFmax:
-    case UopCode::kFmin:
-    case UopCode::kFclamp:
-    case UopCode::kFabs:
-    case UopCode::kFneg:
-    case UopCode::kFeq:
-    case UopCode::kFgt:
-    case UopCode::kFge:
-    case UopCode::kFround:
-    case UopCode::kFcast:
-    case UopCode::kIntToFloat:
-    case UopCode::kFloatToInt:
-    case UopCode::kFscale:
-    case UopCode::kFexponent:
-    case UopCode::kFmaImm:
-    case UopCode::kFaffine:
+    default:  // of floating point
       break;
   }
   panic(__FILE__, __LINE__, "a micro-operation whose value is not known");
@@ -268,22 +249,7 @@ ValueRange uop_range(const Uop& uop, const std::array<ValueRange, 3>& sources, c
     case UopCode::kTable16:
     case UopCode::kIntdiv:
     case UopCode::kTable32:
-    case UopCode::kFadd:
-    case UopCode::kFsub:
-    case UopCode::kFmul:
-    case UopCode::kFma:
-    case UopCode::kFmax:
-    case UopCode::kFmin:
-    case UopCode::kFclamp:
-    case UopCode::kFabs:
-    case UopCode::kFneg:
-    case UopCode::kFround:
-    case UopCode::kFcast:
-    case UopCode::kIntToFloat:
-    case UopCode::kFscale:
-    case UopCode::kFexponent:
-    case UopCode::kFmaImm:
-    case UopCode::kFaffine:
+    default:  // of floating point
       break;
   }
   return kAnyValue;

@@ -8,6 +8,7 @@
 
 #include "driver/compiler/compile.h"
 #include "driver/compiler/support.h"
+#include "driver/graph/analyse.h"
 #include "driver/graph/float_format.h"
 #include "driver/runtime/runtime.h"
 #include "hw/contract/error.h"
@@ -30,11 +31,6 @@ class FloatOperators : public testing::TestWithParam<Run> {};
 struct Counts {
   int64_t networks = 0, compared = 0, rounded = 0, refused = 0;
 };
-
-bool has_floats(const graph::Graph& graph) {
-  return std::ranges::any_of(graph.main().tensors,
-                             [](const graph::Tensor& tensor) { return graph::float_format(tensor.type).has_value(); });
-}
 
 void compare(const graph::Value& got, const graph::Value& want, Counts& counts) {
   if (!graph::float_format(want.type)) {
@@ -72,7 +68,7 @@ TEST_P(FloatOperators, AreNearTheReference) {
   runtime::Device device = runtime::Device::open(platform::open_tlm_device(options), driver);
   Counts counts;
   for (const generator::OperatorForm& form : generator::operator_forms()) {
-    if (!has_floats(form.sample.graph)) continue;
+    if (!graph::has_floats(form.sample.graph)) continue;
     SCOPED_TRACE(std::string(name(form.info->op)) + " " + form.text);
     const auto rows = compiler::support(form.sample.graph, device.capabilities());
     if (!std::ranges::all_of(rows, &compiler::SupportRow::ok)) {

@@ -34,7 +34,7 @@ FloatProgram::FloatProgram(Op op, Element type, bool cast) : type_(type), inputs
   for (uint32_t i = 0; i < inputs_; ++i) in.push_back(emit({UopCode::kLoad, 0, i, 0, 0, 0}));
   uint32_t result = emit_float_function(op, in, *this, type);
   if (cast) result = emit({UopCode::kFcast, 0, result, 0, static_cast<int32_t>(type), 0});
-  uops_.push_back({UopCode::kStore, 0, result, static_cast<uint32_t>(inputs_ + tables_.size()), 0, 0});
+  uops_.push_back({UopCode::kStore, 0, result, static_cast<uint32_t>(inputs_), 0, 0});
   loads_before_use(uops_);
   registers_ = allocate_registers(uops_);
 }
@@ -52,11 +52,6 @@ uint32_t FloatProgram::constant(uint32_t pattern, uint32_t seed) {
   return emit({UopCode::kClamp, 0, seed, 0, value, value});
 }
 
-uint32_t FloatProgram::table(std::vector<int32_t> entries) {
-  tables_.push_back(std::move(entries));
-  return static_cast<uint32_t>(inputs_ + tables_.size() - 1);
-}
-
 void FloatProgram::run(const std::vector<std::span<const uint32_t>>& operands, std::span<uint32_t> results) const {
   NPU_CHECK(registers_ <= kMostRegisters && operands.size() == inputs_);
   const engine::Kernels& kernels = engine::best_kernels();
@@ -66,10 +61,6 @@ void FloatProgram::run(const std::vector<std::span<const uint32_t>>& operands, s
   std::vector<int64_t> registers(kMostRegisters * engine::kBlockElements);
   std::vector<uint8_t> bytes((inputs_ + 1) * engine::kBlockElements * sizeof(uint32_t));
   std::vector<engine::UopStream> streams(this->operands());
-  std::vector<const uint8_t*> tables(this->operands());
-  for (size_t i = 0; i < tables_.size(); ++i) {
-    tables[inputs_ + i] = reinterpret_cast<const uint8_t*>(tables_[i].data());
-  }
   const auto data = [&](size_t stream) { return bytes.data() + stream * engine::kBlockElements * sizeof(uint32_t); };
   for (size_t i = 0; i < inputs_; ++i) streams[i] = {data(i), 0, static_cast<int64_t>(width), type_};
   streams.back() = {data(inputs_), 0, static_cast<int64_t>(width), type_};
@@ -79,7 +70,7 @@ void FloatProgram::run(const std::vector<std::span<const uint32_t>>& operands, s
     for (size_t k = 0; k < inputs_; ++k) {
       for (size_t i = 0; i < count; ++i) std::memcpy(at(k, i), &operands[k][first + i], width);
     }
-    kernels.uops({uops_, 1, count, registers.data(), streams.data(), tables.data(), ranges.data()});
+    kernels.uops({uops_, 1, count, registers.data(), streams.data(), nullptr, ranges.data()});
     for (size_t i = 0; i < count; ++i) {
       results[first + i] = 0;
       std::memcpy(&results[first + i], at(inputs_, i), width);

@@ -31,20 +31,18 @@ class FloatProgram final : public UopSink {
 
   uint32_t emit(contract::Uop uop) override;
   uint32_t constant(uint32_t pattern, uint32_t seed) override;
-  uint32_t table(std::vector<int32_t> entries) override;
 
   // Patterns of the type, for each operand as many as results.
   void run(const std::vector<std::span<const uint32_t>>& operands, std::span<uint32_t> results) const;
 
   [[nodiscard]] const std::vector<contract::Uop>& uops() const { return uops_; }
   [[nodiscard]] uint32_t registers() const { return registers_; }
-  [[nodiscard]] size_t operands() const { return inputs_ + 1 + tables_.size(); }
+  [[nodiscard]] size_t operands() const { return inputs_ + 1; }
 
  private:
   contract::Element type_;
   size_t inputs_;
   std::vector<contract::Uop> uops_;
-  std::vector<std::vector<int32_t>> tables_;
   uint32_t registers_ = 0, values_ = 0;
   std::map<std::tuple<contract::UopCode, uint32_t, uint32_t, int32_t, int32_t>, uint32_t> known_;
 };

@@ -335,26 +335,7 @@ void ewise(std::span<const int64_t> dims, std::span<const EwiseOperand> operands
         case UopCode::kIntdiv:
           r[u.dst] = b() == 0 ? 0 : wrap32(a() / b());
           break;
-        case UopCode::kFadd:
-        case UopCode::kFsub:
-        case UopCode::kFmul:
-        case UopCode::kFma:
-        case UopCode::kFmax:
-        case UopCode::kFmin:
-        case UopCode::kFclamp:
-        case UopCode::kFabs:
-        case UopCode::kFneg:
-        case UopCode::kFeq:
-        case UopCode::kFgt:
-        case UopCode::kFge:
-        case UopCode::kFround:
-        case UopCode::kFcast:
-        case UopCode::kIntToFloat:
-        case UopCode::kFloatToInt:
-        case UopCode::kFscale:
-        case UopCode::kFexponent:
-        case UopCode::kFmaImm:
-        case UopCode::kFaffine:
+        default:
           panic(__FILE__, __LINE__, "a micro-operation that the interpreter does not know");
       }
     }

@@ -134,26 +134,7 @@ int64_t scalar_uop(const Uop& uop, std::array<int64_t, 3> values, const uint8_t*
       return wrap(a, bits_of(uop.imm0));
     case UopCode::kIntdiv:
       return wrap(b, 32) == 0 ? 0 : wrap(Wide{wrap(a, 32)} / wrap(b, 32), 32);
-    case UopCode::kFadd:
-    case UopCode::kFsub:
-    case UopCode::kFmul:
-    case UopCode::kFma:
-    case UopCode::kFmax:
-    case UopCode::kFmin:
-    case UopCode::kFclamp:
-    case UopCode::kFabs:
-    case UopCode::kFneg:
-    case UopCode::kFeq:
-    case UopCode::kFgt:
-    case UopCode::kFge:
-    case UopCode::kFround:
-    case UopCode::kFcast:
-    case UopCode::kIntToFloat:
-    case UopCode::kFloatToInt:
-    case UopCode::kFscale:
-    case UopCode::kFexponent:
-    case UopCode::kFmaImm:
-    case UopCode::kFaffine:
+    default:
       return scalar::float_uop(uop, values);
   }
   return 0;
