@@ -2,6 +2,23 @@
 // Element types: extending, cutting and limiting values. Functions, for the VPU applies them to a lane after the other.
 package npu_cast_pkg;
 
+  // Bytes of an element on a port: of 48 bits those of a half, which come one after the other. Floating point is none
+  // of a block's types without `floats`.
+  function automatic logic [2:0] port_bytes(input logic floats, input npu_contract_pkg::element_e type_arg);
+    case (type_arg)
+      npu_contract_pkg::ElementI8, npu_contract_pkg::ElementBool: port_bytes = 3'd1;
+      npu_contract_pkg::ElementI16: port_bytes = 3'd2;
+      default: port_bytes = 3'd4;
+    endcase
+    if (floats) begin
+      case (type_arg)
+        npu_contract_pkg::ElementF16, npu_contract_pkg::ElementBf16: port_bytes = 3'd2;
+        npu_contract_pkg::ElementF8e4m3, npu_contract_pkg::ElementF8e5m2: port_bytes = 3'd1;
+        default: ;
+      endcase
+    end
+  endfunction
+
   // The low bits of a value, sign-extended from an element type; bool: whether it is anything but 0.
   function automatic logic [63:0] keep(input npu_contract_pkg::element_e type_arg, input logic [63:0] value);
     case (type_arg)

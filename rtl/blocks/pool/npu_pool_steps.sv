@@ -38,12 +38,7 @@ module npu_pool_steps #(
   logic [31:0] bytes, base_q, row_base_q, origin_q, row_step_q, pixel_step_q;
   logic signed [31:0] pad_top, pad_left;
   assign average = command_i.mode == npu_contract_pkg::PoolModeAvg;
-  always_comb begin
-    bytes = (command_i.type_ == npu_contract_pkg::ElementI16) ? 32'd2 : 32'd1;
-    if (Float != 0 && npu_float_pkg::is_float(command_i.type_)) begin
-      bytes = (command_i.type_ == npu_contract_pkg::ElementF32) ? 32'd4 : 32'd2;
-    end
-  end
+  assign bytes = 32'(npu_cast_pkg::port_bytes(Float != 0, command_i.type_));
   assign pad_top = 32'(command_i.pad_top);
   assign pad_left = 32'(command_i.pad_left);
 

@@ -54,16 +54,7 @@ module npu_reduce_steps #(
     levels = '0;
     for (int unsigned i = 0; i < LaneBits; i++) if (32'(used_o) > (32'd1 << i)) levels = LaneBits'(i + 1);
   end
-  function automatic logic [31:0] bytes_of(npu_contract_pkg::element_e type_arg);
-    case (type_arg)
-      npu_contract_pkg::ElementI16: bytes_of = 32'd2;
-      npu_contract_pkg::ElementI32: bytes_of = 32'd4;
-      npu_contract_pkg::ElementF16, npu_contract_pkg::ElementBf16: bytes_of = (Float != 0) ? 32'd2 : 32'd1;
-      npu_contract_pkg::ElementF32: bytes_of = (Float != 0) ? 32'd4 : 32'd1;
-      default: bytes_of = 32'd1;
-    endcase
-  endfunction
-  assign src_bytes = bytes_of(command_i.type_);
+  assign src_bytes = 32'(npu_cast_pkg::port_bytes(Float != 0, command_i.type_));
   assign dst_bytes = argmax ? 32'd4 : src_bytes;
 
   always_comb begin

@@ -534,22 +534,8 @@ module npu_vpu #(
     if (advance && operand_wants) l_data_q <= operand_taken_q ? taken_q : operand_data_i;
   end
 
-  function automatic logic [2:0] port_bytes(npu_contract_pkg::element_e type_arg);
-    unique case (type_arg)
-      npu_contract_pkg::ElementI8, npu_contract_pkg::ElementBool: port_bytes = 3'd1;
-      npu_contract_pkg::ElementI16: port_bytes = 3'd2;
-      default: port_bytes = 3'd4;
-    endcase
-    if (Float != 0) begin
-      case (type_arg)
-        npu_contract_pkg::ElementF16, npu_contract_pkg::ElementBf16: port_bytes = 3'd2;
-        npu_contract_pkg::ElementF8e4m3, npu_contract_pkg::ElementF8e5m2: port_bytes = 3'd1;
-        default: ;
-      endcase
-    end
-  endfunction
-  assign operand_bytes_o = port_bytes(r_q.type_);
-  assign result_bytes_o = port_bytes(m_q.type_);
+  assign operand_bytes_o = npu_cast_pkg::port_bytes(Float != 0, r_q.type_);
+  assign result_bytes_o = npu_cast_pkg::port_bytes(Float != 0, m_q.type_);
 
   // Align: extend, or make FP32; 48 bits come in two halves.
   logic [Lanes-1:0] [63:0] g_data_q, value, result;
