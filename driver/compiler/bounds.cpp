@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "driver/compiler/lower.h"
+#include "driver/compiler/promote.h"
 #include "driver/compiler/room.h"
 #include "driver/compiler/schedule.h"
 #include "driver/compiler/size_check.h"
@@ -57,6 +58,7 @@ class BoundsCompiler {
         capabilities_(capabilities),
         schedule_(options.schedule),
         most_iterations_(options.most_iterations),
+        promote_to_fp32_(options.promote_to_fp32),
         progress_(progress) {
     find_values();
   }
@@ -160,7 +162,7 @@ class BoundsCompiler {
     }
     graph::Graph sized = resolve(graph_, given);
     graph::validate(sized);
-    return sized;
+    return promote_to_fp32_ ? promote(sized, capabilities_) : sized;
   }
 
   // False for too many programs: `few` of each family leave slow sizes to others.
@@ -399,6 +401,7 @@ class BoundsCompiler {
   const contract::Capabilities& capabilities_;
   ScheduleOptions schedule_;
   const uint32_t most_iterations_;
+  const bool promote_to_fp32_;
   const std::function<void(uint64_t, uint64_t)>& progress_;
   std::vector<Dim> dims_;                     // what rules may be functions of
   std::vector<std::vector<int64_t>> values_;  // of these, by choice

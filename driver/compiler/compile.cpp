@@ -4,12 +4,15 @@
 #include <utility>
 
 #include "driver/compiler/lower.h"
+#include "driver/compiler/promote.h"
 
 namespace npu::compiler {
 
 Program compile_unchecked(const graph::Graph& graph, const contract::Capabilities& capabilities, const Options& options,
                           Explanation* explanation) {
-  return schedule(lower(graph, capabilities, options.most_iterations), capabilities, options.schedule, explanation);
+  Module module = options.promote_to_fp32 ? lower(promote(graph, capabilities), capabilities, options.most_iterations)
+                                          : lower(graph, capabilities, options.most_iterations);
+  return schedule(std::move(module), capabilities, options.schedule, explanation);
 }
 
 Program compile(const graph::Graph& graph, const contract::Capabilities& capabilities, const Options& options,

@@ -18,6 +18,8 @@ struct Options {
   // A loop of a WHILE_LOOP that takes more iterations is a fault of the job: loop_limit. Of a loop in a loop, each time
   // that it is reached.
   uint32_t most_iterations = graph::kMostIterations;
+  // Products of floating-point formats that the MXU lacks are computed in FP32 (promote.h).
+  bool promote_to_fp32 = false;
 };
 
 // The graph must be valid (graph/validate.h). Throws Error: what lower() and schedule() throw; what require_room()

@@ -157,6 +157,10 @@ class Folder {
 
   void cast(const graph::Operator& op) {
     const DType from = operand(op, 0).type, to = result_tensor(op).type;
+    if (const auto format = graph::float_format(from); format && to == DType::kFp32) {
+      map(op, [&](int64_t bits, int64_t) { return float_pattern(*format, static_cast<uint32_t>(bits)); });
+      return;
+    }
     if (!(is_integer(from) || from == DType::kBool) || !(is_integer(to) || to == DType::kBool)) return;
     map(op, [&](int64_t value, int64_t) {
       return to == DType::kBool ? int64_t{value != 0} : sign_extend(value, bits_of(to));

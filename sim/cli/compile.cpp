@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "driver/compiler/bounds.h"
+#include "driver/compiler/promote.h"
 #include "driver/graph/text.h"
 #include "driver/program_file/program_file.h"
 #include "driver/specialise/bounded_programs.h"
@@ -52,6 +53,7 @@ constexpr CommandHelp kCompileHelp = {
     "  npu compile net.tosa -o net.npu && npu run net.npu --input input.npy\n"
     "  npu run net.npu --input input.npy --graph net.tosa --check reference\n"
     "  npu compile open.tosa -o open.npu --dim x.0=1..64           (for all of these sizes)\n"
+    "  npu compile half.tosa -o half.npu --config my.yaml --promote fp32\n"
     "  npu compile net.tosa --explain\n"
     "  npu compile net.tosa -o net.npu --config nano --explain --show schedule,memory\n"
     "  npu compile net.tosa --explain --json | jq .memory.lost_share\n"};
@@ -59,7 +61,7 @@ constexpr CommandHelp kCompileHelp = {
 struct CompileOptions {
   std::string file, output;
   std::string config;
-  bool state_in_dram = false, double_buffer = false, resident_constants = false;
+  bool state_in_dram = false, double_buffer = false, resident_constants = false, promote = false;
   std::optional<uint32_t> most_iterations;  // of each loop
   compiler::Effort effort = compiler::Effort::kNormal;
   std::vector<compiler::SizeBounds> dims;  // empty: sizes are fixed
@@ -89,6 +91,7 @@ po::options_description visible_compile_options() {
        "what it "
        "needs, and that is faster");
   add_iterations_option(options);
+  add_promote_option(options);
   options.add_options()("effort", po::value<std::string>()->value_name("N")->default_value("1"),
                         "how much to try: 0 takes the first schedule, 1 the best of several by a quick estimate, 2 the "
                         "best of more, each played with the machine's DRAM");
@@ -150,6 +153,7 @@ CompileOptions read_compile_options(const po::variables_map& values, const std::
   options.config = values["config"].as<std::string>();
   options.effort = read_effort(values["effort"].as<std::string>());
   options.most_iterations = iterations_option(values);
+  options.promote = promote_option(values);
   options.dims = dim_option(values);
   options.quiet = values["quiet"].as<bool>();
   if (!options.dims.empty() && options.explain) {
@@ -198,6 +202,7 @@ program_file::ProgramFile compile_network(const CompileOptions& options, const w
   compile.schedule.dram = preset.dram;
   compile.schedule.effort = options.effort;
   if (options.most_iterations) compile.most_iterations = *options.most_iterations;
+  compile.promote_to_fp32 = options.promote;
   program_file::ProgramFile file;
   file.capabilities = preset.caps;
   file.machine_name = preset.name;
@@ -252,6 +257,8 @@ int run_compile(const Arguments& arguments) {
   const bool none_stay = std::all_of(file.programs.begin(), file.programs.end(),
                                      [](const compiler::Program& program) { return program.resident_bytes == 0; });
   if (options.resident_constants && none_stay) text += fmt::format("constants {}\n", kConstantsDoNotStay);
+  if (options.promote)
+    text += fmt::format("promoted  {}\n", in_words(compiler::promotions(network.graph, preset.caps)));
   if (!options.explain) {
     tool::say("{}", text);
     return 0;

@@ -163,6 +163,19 @@ std::optional<uint32_t> iterations_option(const po::variables_map& values) {
   return static_cast<uint32_t>(number);
 }
 
+void add_promote_option(po::options_description& options) {
+  options.add_options()("promote", po::value<std::string>()->value_name("fp32"),
+                        "compute convolutions and matrix products of floating-point formats that the machine's MXU "
+                        "lacks in FP32, where it has that, instead of refusing them");
+}
+
+bool promote_option(const po::variables_map& values) {
+  if (values.count("promote") == 0) return false;
+  const std::string& word = values["promote"].as<std::string>();
+  if (word == "fp32") return true;
+  throw Error(ErrorCode::kBadOption, fmt::format("--promote takes fp32, not {}", graph::in_quotes(word)));
+}
+
 void add_shape_option(po::options_description& options) {
   options.add_options()("shape", po::value<std::vector<std::string>>()->value_name("NAME=5x4"),
                         "sizes of an input, or of a variable, that the network's file leaves open");

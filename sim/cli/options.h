@@ -67,6 +67,11 @@ void add_iterations_option(boost::program_options::options_description& options)
 // Nullopt without the option. Throws Error(kBadOption) for what the device does not count to.
 [[nodiscard]] std::optional<uint32_t> iterations_option(const boost::program_options::variables_map& values);
 
+// --promote fp32: products of floating-point formats that the MXU lacks (driver/compiler/promote.h).
+void add_promote_option(boost::program_options::options_description& options);
+// Whether it is given. Throws Error(kBadOption) for another word.
+[[nodiscard]] bool promote_option(const boost::program_options::variables_map& values);
+
 // The number of --jobs; as many as processors when the text is empty. Throws Error(kBadOption).
 [[nodiscard]] size_t parse_jobs(const std::string& text);
 

@@ -102,7 +102,7 @@ void print_report(const RunOptions& options, const RunSubject& subject, const re
     const std::string roofline = report::to_roofline(report);
     say("\n{}\n", roofline.empty() ? "roofline  no layer has MACs\n" : roofline);
   }
-  print_conditions(options, report.info, report.resident_bytes == 0);
+  print_conditions(options, subject, report.info, report.resident_bytes == 0);
   if (report.check) print_check(*report.check, subject, report.invocations);
 }
 

@@ -10,7 +10,7 @@
 #include "sim/cli/rtl_machines.h"
 #include "sim/report/table.h"
 #include "sim/tool/say.h"
-#include "sim/workload/float_check.h"
+#include "sim/workload/oracle.h"
 
 namespace npu::cli {
 
@@ -36,6 +36,9 @@ report::RunInfo run_info(const RunOptions& options, const RunSubject& subject, c
   info.machine = subject.preset;
   info.mode = options.machine.mode;
   info.state_in_dram = subject.state_in_dram;
+  for (const compiler::Promotion& one : subject.promotions()) {
+    info.promoted.push_back({std::string(graph::name(one.op)), one.result, std::string(graph::name(one.from))});
+  }
   if (!options.bypass_firmware) info.firmware = options.firmware.empty() ? "built-in" : options.firmware;
   if (options.jitter) {
     info.jitter_seed = options.jitter->first;
@@ -78,8 +81,10 @@ void print_head(const RunOptions& options, const RunSubject& subject, uint64_t i
       report::grouped(invocations), plural(invocations));
 }
 
-void print_conditions(const RunOptions& options, const report::RunInfo& info, bool no_constants_stay) {
+void print_conditions(const RunOptions& options, const RunSubject& subject, const report::RunInfo& info,
+                      bool no_constants_stay) {
   if (options.resident_constants && no_constants_stay) say("constants {}\n", kConstantsDoNotStay);
+  if (options.promote) say("promoted  {}\n", in_words(subject.promotions()));
   for (const std::string& fault : info.injected) say("injected  {}\n", fault);
   if (options.jitter) {
     say("jitter    up to {} cycles on every tile, DMA command and burst, seed {}, the same in every invocation\n",
@@ -91,10 +96,7 @@ void print_check(const report::CheckResult& check, const RunSubject& subject, ui
   say("check     {} differing of {} elements compared with the reference ({} output{}, {} invocation{})\n",
       report::grouped(check.differing), report::grouped(check.compared), subject.outputs.size(),
       plural(subject.outputs.size()), report::grouped(invocations), plural(invocations));
-  if (check.floats == 0) return;
-  say("          floating point: {} of {} elements have other bits and are within {:.0f} units in the last place of "
-      "their output's largest number; the farthest is {:.2g} off\n",
-      report::grouped(check.rounded), report::grouped(check.floats), workload::kMostUnits, check.worst);
+  say("{}", workload::float_line(check));
 }
 
 void require_equal(const report::CheckResult& check, const std::string& how) {

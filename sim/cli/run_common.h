@@ -52,7 +52,8 @@ void run_job(runtime::Job& job, const std::vector<graph::Value>& inputs, int64_t
 // The first lines of the report: what ran where, and how often.
 void print_head(const RunOptions& options, const RunSubject& subject, uint64_t invocations);
 // What the machine was made to do, and what was asked for in vain.
-void print_conditions(const RunOptions& options, const report::RunInfo& info, bool no_constants_stay);
+void print_conditions(const RunOptions& options, const RunSubject& subject, const report::RunInfo& info,
+                      bool no_constants_stay);
 // The line that says what the comparison with the reference found.
 void print_check(const report::CheckResult& check, const RunSubject& subject, uint64_t invocations);
 // Throws Error(elements_differ) where any does. `how`: what makes the difference again, behind the number of them.

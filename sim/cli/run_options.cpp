@@ -48,10 +48,13 @@ po::options_description visible_options() {
        "make random data, the same for the same SEED, for each input without a file; 1 where no input has one");
   add_machine_options(options);
   add_iterations_option(options);
+  add_promote_option(options);
   options.add_options()  //
       ("check", po::value<std::string>()->value_name("reference"),
        "run the software reference too and compare every element of every output; exit status 7 when any differs (of "
-       "floating point: by more than 64 units in the last place of its output's largest number)")  //
+       "floating point: by more than 64 units in the last place of its output's largest number, fewer in small "
+       "formats, "
+       "which is no bound of the specification)")  //
       ("graph", po::value<std::string>()->value_name("FILE.tosa"),
        "the network that FILE was compiled from, for --check, --level and --strict")  //
       ("state-in-dram", po::bool_switch(),
@@ -202,6 +205,7 @@ RunOptions read_options(const po::variables_map& values) {
   }
   options.roofline = values["roofline"].as<bool>();
   options.most_iterations = iterations_option(values);
+  options.promote = promote_option(values);
   if (values.count("specialise") > 0) {
     options.specialise = parse_number(values["specialise"].as<std::string>(), "BYTES of --specialise");
   }

@@ -38,7 +38,7 @@ struct RunOptions {
   bool check = false;
   bool roofline = false;
   std::string firmware;  // image; empty: the built-in one
-  bool state_in_dram = false, double_buffer = false, resident_constants = false;
+  bool state_in_dram = false, double_buffer = false, resident_constants = false, promote = false;
   bool firmware_log = false, bypass_firmware = false;
   uint16_t gdb_port = 0;                                // 0: no debugger, 1: any free port
   std::optional<std::pair<uint64_t, uint32_t>> jitter;  // seed, most cycles

@@ -28,7 +28,7 @@ namespace {
 void refuse_what_compiling_decides(const RunOptions& options) {
   for (const auto& [given, name] :
        {std::pair{options.state_in_dram, "--state-in-dram"}, std::pair{options.double_buffer, "--double-buffer"},
-        std::pair{options.resident_constants, "--resident-constants"},
+        std::pair{options.resident_constants, "--resident-constants"}, std::pair{options.promote, "--promote"},
         std::pair{options.most_iterations.has_value(), "--most-iterations"},
         std::pair{!options.dims.empty(), "--dim"}}) {
     if (!given) continue;
@@ -176,6 +176,7 @@ RunSubject load_graph(const RunOptions& options) {
   subject.state_in_dram = options.state_in_dram;
   subject.double_buffer = options.double_buffer;
   subject.resident_constants = options.resident_constants;
+  subject.promote = options.promote;
   subject.most_iterations = options.most_iterations.value_or(graph::kMostIterations);
   return subject;
 }
@@ -186,6 +187,10 @@ std::string RunSubject::network_sha256() const {
   return compiled ? compiled->network_sha256 : workload::sha256_of(*graph);
 }
 
+std::vector<compiler::Promotion> RunSubject::promotions() const {
+  return promote ? compiler::promotions(graph->graph, preset.caps) : std::vector<compiler::Promotion>();
+}
+
 compiler::Options RunSubject::compiler_options(bool firmware) const {
   compiler::Options options;
   options.schedule.state_in_dram = state_in_dram;
@@ -194,6 +199,7 @@ compiler::Options RunSubject::compiler_options(bool firmware) const {
   options.schedule.dram = preset.dram;
   options.firmware = firmware;
   options.most_iterations = most_iterations;
+  options.promote_to_fp32 = promote;
   return options;
 }
 

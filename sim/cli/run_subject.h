@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver/compiler/compile.h"
+#include "driver/compiler/promote.h"
 #include "driver/program_file/program_file.h"
 #include "driver/runtime/snapshot.h"
 #include "hw/presets/preset.h"
@@ -28,13 +29,15 @@ struct RunSubject {
   std::optional<program_file::ProgramFile> compiled;
   std::vector<workload::GraphPort> inputs, outputs;  // with -1 for sizes that a compiled program leaves open
   presets::Preset preset;
-  bool state_in_dram = false, double_buffer = false, resident_constants = false;
+  bool state_in_dram = false, double_buffer = false, resident_constants = false, promote = false;
   uint32_t most_iterations = graph::kMostIterations;  // of each loop
 
   // Of the network's file, as `sha256sum` prints it.
   [[nodiscard]] std::string network_sha256() const;
   // Compiled for sizes within bounds, and run in a sequence whose sizes change: else one choice of them is left.
   [[nodiscard]] bool is_sized() const { return compiled && compiled->is_sized(); }
+  // What --promote changes of it.
+  [[nodiscard]] std::vector<compiler::Promotion> promotions() const;
   // Of compiling it.
   [[nodiscard]] compiler::Options compiler_options(bool firmware) const;
   // Those for all sizes within bounds: of the file, or of compiling it for a device by --dim.

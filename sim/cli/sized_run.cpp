@@ -166,7 +166,7 @@ void print(const SizedRun& run, const SizedSequence& sequence) {
   say("\n{}", to_text(run));
   const bool none_stay = std::all_of(run.programs.begin(), run.programs.end(),
                                      [](const SizedProgramRun& one) { return one.report->resident_bytes == 0; });
-  print_conditions(run.options, run.programs.front().report->info, none_stay);
+  print_conditions(run.options, run.subject, run.programs.front().report->info, none_stay);
   for (const workload::GraphPort& port : run.subject.outputs) {
     const std::string files = sequence.outputs.files_of(port.name);
     if (!files.empty()) say("output    {} -> {}\n", graph::printable(port.name), files);

@@ -52,7 +52,7 @@ std::vector<runtime::ContextOptions> stream_contexts(const StreamOptions& option
 // Runs what --check compares with, and the networks.
 std::vector<StreamResult> run_and_check(runtime::Device& device, const StreamOptions& options,
                                         const std::vector<Stream>& streams, const Schedule& schedule,
-                                        std::optional<StreamCheck>& check) {
+                                        std::optional<report::CheckResult>& check) {
   int64_t frames = 0;
   for (const Stream& stream : streams) frames += stream.frames.invocations();
   const bool undisturbed = options.check == "undisturbed";
@@ -64,14 +64,15 @@ std::vector<StreamResult> run_and_check(runtime::Device& device, const StreamOpt
   const bool keep_outputs = !options.check.empty() || !options.outputs.empty();
   std::vector<StreamResult> results = run_schedule(device, streams, contexts, schedule, keep_outputs, progress);
   if (!wanted.empty()) check.emplace();
-  for (size_t i = 0; i < wanted.size(); ++i) compare(streams[i], results[i].outputs, wanted[i], *check);
+  const Judging judging = undisturbed ? Judging::kEveryBit : Judging::kAsReference;
+  for (size_t i = 0; i < wanted.size(); ++i) compare(streams[i], results[i].outputs, wanted[i], judging, *check);
   return results;
 }
 
 // As run_and_check(); throws for a tile or an operation on which RTL and model differ, with where it was kept.
 std::vector<StreamResult> run_on_back_ends(runtime::Device& device, cosim::BackEnds& back_ends,
                                            const StreamOptions& options, const std::vector<Stream>& streams,
-                                           const Schedule& schedule, std::optional<StreamCheck>& check) {
+                                           const Schedule& schedule, std::optional<report::CheckResult>& check) {
   const auto stop = [&] {
     if (!back_ends.failure()) return;
     throw_failure(*back_ends.failure(), back_ends.failure()->bundle, compiler::Program{}, options.back_ends);
@@ -114,7 +115,7 @@ int run_stream(const Arguments& arguments) {
   }
   const Schedule schedule = make_schedule(
       streams, {.contexts = options.contexts.size(), .seed = options.seed, .retention = options.retention});
-  std::optional<StreamCheck> check;
+  std::optional<report::CheckResult> check;
   const std::vector<StreamResult> results = run_on_back_ends(device, back_ends, options, streams, schedule, check);
   const StreamRun run{
       options, streams, schedule, results, check, engine_runs(options.back_ends, back_ends), persistent_run(back_ends)};

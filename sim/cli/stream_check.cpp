@@ -8,6 +8,7 @@
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "sim/reference/reference.h"
+#include "sim/workload/oracle.h"
 
 namespace npu::cli {
 
@@ -46,14 +47,25 @@ std::vector<Outputs> run_undisturbed(runtime::Device& device, const std::vector<
   return outputs;
 }
 
-void compare(const Stream& stream, const Outputs& got, const Outputs& want, StreamCheck& check) {
+namespace {
+
+int64_t compare_bits(const graph::Value& got, const graph::Value& want, report::CheckResult& check) {
+  const graph::Difference difference = graph::compare(got, want);
+  check.compared += static_cast<uint64_t>(difference.compared);
+  check.differing += static_cast<uint64_t>(difference.differing);
+  return difference.first;
+}
+
+}  // namespace
+
+void compare(const Stream& stream, const Outputs& got, const Outputs& want, Judging judging,
+             report::CheckResult& check) {
+  const auto judge = judging == Judging::kEveryBit ? compare_bits : workload::compare_output;
   for (size_t frame = 0; frame < want.size(); ++frame) {
     for (size_t i = 0; i < want[frame].size(); ++i) {
-      const graph::Difference difference = graph::compare(got.at(frame).at(i), want[frame][i]);
-      check.compared += static_cast<uint64_t>(difference.compared);
-      check.differing += static_cast<uint64_t>(difference.differing);
-      if (difference.differing == 0 || !check.first.empty()) continue;
-      check.first = fmt::format("element {} of output {} of frame {} of {}", difference.first,
+      const int64_t first = judge(got.at(frame).at(i), want[frame][i], check);
+      if (first < 0 || !check.first.empty()) continue;
+      check.first = fmt::format("element {} of output {} of frame {} of {}", first,
                                 in_quotes(stream.network.outputs[i].name), frame, in_quotes(stream.name));
     }
   }

@@ -10,14 +10,10 @@
 #include "sim/cli/stream_networks.h"
 #include "sim/cli/stream_schedule.h"
 #include "sim/cli/stream_session.h"
+#include "sim/report/report.h"
 #include "sim/tool/progress.h"
 
 namespace npu::cli {
-
-struct StreamCheck {
-  uint64_t compared = 0, differing = 0;  // elements
-  std::string first;                     // that differs, in words
-};
 
 // The outputs of each stream on the software reference, which follows the schedule; the streams of a context share its
 // variables. Throws what reference::run throws, with frame and stream in front.
@@ -29,7 +25,11 @@ struct StreamCheck {
                                                    const std::vector<runtime::ContextOptions>& contexts,
                                                    const Schedule& schedule, tool::Progress& progress);
 
+// The device's own outputs have the same bits; those of the reference are near where they are floating point.
+enum class Judging : uint8_t { kEveryBit, kAsReference };
+
 // Every element of every output of every frame; `got` has as many frames and outputs as `want`.
-void compare(const Stream& stream, const Outputs& got, const Outputs& want, StreamCheck& check);
+void compare(const Stream& stream, const Outputs& got, const Outputs& want, Judging judging,
+             report::CheckResult& check);
 
 }  // namespace npu::cli

@@ -11,6 +11,7 @@
 #include "sim/report/columns.h"
 #include "sim/report/json.h"
 #include "sim/report/table.h"
+#include "sim/workload/oracle.h"
 
 namespace npu::cli {
 
@@ -219,11 +220,13 @@ std::string to_text(const StreamRun& run) {
   text += constants_in_words(run);
   text += report::back_end_lines(run.engines, run.persistent_sram);
   if (!run.check) return text;
-  return text + fmt::format("check     {} differing of {} elements compared with {}\n", grouped(run.check->differing),
-                            grouped(run.check->compared),
-                            options.check == "reference" ? "the reference"
-                            : has_names(options)         ? "runs of each context alone on the device"
-                                                         : "runs of each network alone on the device");
+  return text +
+         fmt::format("check     {} differing of {} elements compared with {}\n", grouped(run.check->differing),
+                     grouped(run.check->compared),
+                     options.check == "reference" ? "the reference"
+                     : has_names(options)         ? "runs of each context alone on the device"
+                                                  : "runs of each network alone on the device") +
+         workload::float_line(*run.check);
 }
 
 }  // namespace npu::cli

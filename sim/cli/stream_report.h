@@ -20,7 +20,7 @@ struct StreamRun {
   const std::vector<Stream>& streams;
   const Schedule& schedule;
   const std::vector<StreamResult>& results;  // by stream
-  const std::optional<StreamCheck>& check;
+  const std::optional<report::CheckResult>& check;
   // What computed.
   std::vector<report::EngineRun> engines;
   report::PersistentRun persistent_sram;

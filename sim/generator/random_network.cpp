@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
+
+#include "driver/graph/float_format.h"
 
 namespace npu::generator {
 
@@ -51,13 +54,25 @@ DataRange usual_range(DType type) {
   }
 }
 
+namespace {
+
+// A number from -1 to 1, in steps of FP32's.
+uint32_t random_pattern(const graph::FloatFormat& format, cosim::Random& random) {
+  constexpr int64_t kOne = int64_t{1} << 23;
+  return encode(format, static_cast<double>(random_number(random, -kOne, kOne)) / static_cast<double>(kOne));
+}
+
+}  // namespace
+
 graph::Value random_value(DType type, const Shape& shape, int64_t frames, DataRange range, cosim::Random& random) {
+  const std::optional<graph::FloatFormat> format = graph::float_format(type);
   graph::Value value{type, shape, {}};
   value.shape.insert(value.shape.begin(), frames);
   const auto width = static_cast<size_t>(graph::machine_width(type));
   value.bytes.reserve(stacked_bytes(type, shape, frames));
   for (int64_t left = elements_of(value.shape); left > 0; --left) {
-    const auto bits = static_cast<uint64_t>(random_number(random, range.low, range.high));
+    const auto bits =
+        format ? random_pattern(*format, random) : static_cast<uint64_t>(random_number(random, range.low, range.high));
     for (size_t byte = 0; byte < width; ++byte) value.bytes.push_back(static_cast<uint8_t>(bits >> 8 * byte));
   }
   return value;

@@ -22,7 +22,7 @@ struct DataRange {
 [[nodiscard]] DataRange usual_range(graph::DType type);
 // Bytes of `frames` tensors; the largest number where it has no room for them.
 [[nodiscard]] uint64_t stacked_bytes(graph::DType type, const graph::Shape& shape, int64_t frames);
-// `frames` tensors of random elements of a range, stacked along a new first axis.
+// `frames` tensors of random elements of a range, of floating point from -1 to 1, stacked along a new first axis.
 [[nodiscard]] graph::Value random_value(graph::DType type, const graph::Shape& shape, int64_t frames, DataRange range,
                                         cosim::Random& random);
 

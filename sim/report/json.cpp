@@ -48,6 +48,14 @@ Json machine(const presets::Preset& preset) {
           {"dram", memory(preset.dram)}};
 }
 
+Json promoted(const RunInfo& info) {
+  Json result = Json::array();
+  for (const PromotedOperator& one : info.promoted) {
+    result.push_back({{"operator", one.op}, {"result", one.result}, {"from", one.from}});
+  }
+  return result;
+}
+
 Json run(const Report& report) {
   Json jitter;
   if (report.info.jitter_seed) jitter = {{"seed", *report.info.jitter_seed}, {"max_cycles", report.info.jitter_max}};
@@ -59,6 +67,7 @@ Json run(const Report& report) {
           {"firmware", image},
           {"invocations", report.invocations},
           {"jitter", jitter},
+          {"promoted", promoted(report.info)},
           {"injected_faults", report.info.injected},
           {"random_inputs", random},
           {"calibration", calibration_text(report)},
@@ -163,6 +172,16 @@ Json roofline_json(const std::optional<Roofline>& line) {
           {"roof", name(line->roof)}};
 }
 
+Json formats(const Report& report) {
+  Json result = Json::array();
+  for (const FormatWork& one : report.formats()) {
+    result.push_back({{"format", one.format},
+                      {"macs", per_invocation(report, one.macs)},
+                      {"mxu_busy_cycles", per_invocation(report, one.mxu_busy)}});
+  }
+  return result;
+}
+
 Json total(const Report& report) {
   const double mean = per_invocation(report, report.cycles);
   const Charge charge = report.charge();
@@ -178,6 +197,7 @@ Json total(const Report& report) {
           {"bound", to_json(report.bound, report.invocations)},
           {"macs", per_invocation(report, report.macs_of_all())},
           {"utilisation", or_null(report.utilisation(report.macs_of_all(), report.cycles))},
+          {"formats", formats(report)},
           {"roofline", roofline_json(roofline_of(report))},
           {"dram_read_bytes", per_invocation(report, report.counters.total(Counter::kDramRead))},
           {"dram_written_bytes", per_invocation(report, report.counters.total(Counter::kDramWritten))},
@@ -229,6 +249,7 @@ Json layer(const Report& report, const LayerRow& row) {
           {"cycles", per_invocation(report, row.cycles)},
           {"share", share},
           {"macs", per_invocation(report, row.macs)},
+          {"format", row.format.empty() ? Json() : Json(row.format)},
           {"utilisation", or_null(report.utilisation(row.macs, row.cycles))},
           {"roofline", roofline_json(roofline_of(report, row))},
           {"dram_read_bytes", per_invocation(report, row.dram_read)},
@@ -285,9 +306,14 @@ Json check(const Report& report) {
   if (!report.check) return nullptr;
   Json first;
   if (!report.check->first.empty()) first = report.check->first;
-  return {
-      {"against", "reference"},           {"compared", report.check->compared}, {"differing", report.check->differing},
-      {"rounded", report.check->rounded}, {"worst_units", report.check->worst}, {"first", first}};
+  return {{"against", "reference"},
+          {"compared", report.check->compared},
+          {"differing", report.check->differing},
+          {"floats", report.check->floats},
+          {"rounded", report.check->rounded},
+          {"nans", report.check->nans},
+          {"worst_units", report.check->worst},
+          {"first", first}};
 }
 
 }  // namespace

@@ -175,6 +175,19 @@ const std::string& Report::layer_name(uint32_t layer) const {
   return layers[std::min<size_t>(layer, layers.size() - 1)].layer.name;
 }
 
+std::vector<FormatWork> Report::formats() const {
+  std::vector<FormatWork> sums;
+  for (const LayerRow& row : layers) {
+    if (row.format.empty()) continue;
+    auto sum = std::ranges::find(sums, row.format, &FormatWork::format);
+    if (sum == sums.end()) sum = sums.insert(sums.end(), FormatWork{row.format});
+    sum->macs += row.macs;
+    sum->mxu_busy += row.mxu_busy;
+  }
+  std::ranges::stable_sort(sums, std::ranges::greater(), &FormatWork::macs);
+  return sums;
+}
+
 std::optional<double> Report::utilisation(uint64_t macs, uint64_t cycles_of_them) const {
   if (work_is_least()) return std::nullopt;
   const double peak = double{1} * info.machine.caps.mxu_cols * info.machine.caps.mxu_depth;
@@ -292,7 +305,9 @@ Collector::Collector(RunInfo info, const compiler::Program& program)
   }
   for (const CommandWork& work : work_) {
     const auto layer = static_cast<size_t>(commands_[&work - work_.data()].layer);
-    if (!work.tile.empty() && layer < report_.layers.size()) find_tile(report_.layers[layer], work);
+    if (layer >= report_.layers.size()) continue;
+    if (!work.tile.empty()) find_tile(report_.layers[layer], work);
+    if (!work.format.empty()) report_.layers[layer].format = work.format;
   }
   report_.branches = has_branches(commands_);
   report_.loops = find_loops(commands_);

@@ -37,6 +37,11 @@ inline constexpr Calibration kCalibration[] = {
     {"dram", "not calibrated against RTL"},
 };
 
+// An operator that is computed in FP32, because the machine's MXU lacks its format.
+struct PromotedOperator {
+  std::string op, result, from;
+};
+
 // What ran where. Filled in by the caller.
 struct RunInfo {
   std::string tool_version;
@@ -46,7 +51,8 @@ struct RunInfo {
   std::string firmware;  // "built-in" or the image's file; empty: bypassed
   std::optional<uint64_t> jitter_seed;
   uint64_t jitter_max = 0;
-  bool state_in_dram = false;         // asked for
+  bool state_in_dram = false;  // asked for
+  std::vector<PromotedOperator> promoted;
   std::vector<std::string> injected;  // faults put in by test hooks, in words
   std::string program_sha256;
   std::vector<std::string> rtl_presets;   // that there is RTL of
@@ -68,10 +74,17 @@ struct LayerRow {
   ResourceCycles bounds{};
   ArrayWork array;                                    // of its commands
   std::vector<uint32_t> tile;                         // the largest, see CommandWork
+  std::string format;                                 // of its products, see CommandWork
   uint64_t mxu_busy = 0, vpu_busy = 0, dma_busy = 0;  // cycles of work, also where it is hidden behind other layers
   uint64_t commands = 0;
   uint64_t macs = 0;  // that were executed: of a layer in a loop, those of all iterations; of a branch not taken, none
   uint64_t dram_read = 0, dram_written = 0, persistent_read = 0, persistent_written = 0;  // bytes
+};
+
+// The MXU's products of one format.
+struct FormatWork {
+  std::string format;
+  uint64_t macs = 0, mxu_busy = 0;  // as of layers
 };
 
 // A variable of the context as the run left it, and what this program did with it.
@@ -113,9 +126,10 @@ struct PersistentRun {
 struct CheckResult {
   uint64_t compared = 0, differing = 0;
   std::string first;  // the first that differs, in words; empty: none
-  // Of floating point: elements that have other bits and are near enough, and the largest difference of numbers, in
-  // units in the last place of their output's largest number.
-  uint64_t floats = 0, rounded = 0;
+  // Of floating point: elements, those of them that have other bits and are near enough, that are too far off, and that
+  // are NaNs on both sides; the largest difference of numbers, in units in the last place of their output's largest
+  // one.
+  uint64_t floats = 0, rounded = 0, far = 0, nans = 0;
   double worst = 0;
 };
 
@@ -172,6 +186,8 @@ struct Report {
   [[nodiscard]] uint64_t macs_of_all() const;               // executed, of all layers and invocations
   [[nodiscard]] double per_invocation(uint64_t sum) const;  // 0 without invocations
   [[nodiscard]] StateBytes state_bytes() const;
+  // Of the layers with products, by format, the one with most MACs first.
+  [[nodiscard]] std::vector<FormatWork> formats() const;
   // Of all layers.
   [[nodiscard]] Charge charge() const;
   [[nodiscard]] ResourceCycles bounds() const;

@@ -136,6 +136,20 @@ std::string bound_line(const Report& report) {
                      least ? "at most " : "", times);
 }
 
+// MACs and cycles of the MXU by format, where there are others than int8.
+std::string format_lines(const Report& report) {
+  const std::vector<FormatWork> formats = report.formats();
+  std::string text;
+  if (std::ranges::all_of(formats, [](const FormatWork& one) { return one.format == "i8"; })) return text;
+  for (const FormatWork& one : formats) {
+    text += fmt::format("\n          {}: {} MACs", one.format, grouped(average(one.macs, report.invocations)));
+    if (report.timed()) {
+      text += fmt::format(", on which the MXU works {} cycles", grouped(average(one.mxu_busy, report.invocations)));
+    }
+  }
+  return text;
+}
+
 std::string total_lines(const Report& report) {
   const uint64_t n = report.invocations;
   const contract::Capabilities& caps = report.info.machine.caps;
@@ -157,7 +171,9 @@ std::string total_lines(const Report& report) {
   text += fmt::format("MACs      {}{}{}", report.work_is_least() ? "at least " : "",
                       grouped(average(report.macs_of_all(), n)), n == 1 ? "" : " an invocation");
   const std::optional<double> used = report.utilisation(report.macs_of_all(), report.cycles);
-  if (report.timed() && used) text += fmt::format(", {:.1f} % of what the MXU could do in that time", 100 * *used);
+  if (report.timed() && used)
+    text += fmt::format(", {:.1f} % of the int8 MACs that the MXU could do in that time", 100 * *used);
+  text += format_lines(report);
   const uint64_t fetched = report.counters.get(contract::Queue::kSequencer, Counter::kDramRead);
   text +=
       fmt::format("\nDRAM      {} bytes read ({} of them commands), {} written{}\n",

@@ -15,6 +15,12 @@ namespace {
 
 using contract::Capabilities;
 
+std::string format_of(const contract::MxuCommand& command) {
+  std::string text(contract::name(command.src_type));
+  if (command.weight_type != command.src_type) text.append(" x ").append(contract::name(command.weight_type));
+  return text;
+}
+
 CommandWork work_of_mxu(const contract::MxuCommand& command, const Capabilities& caps) {
   CommandWork work;
   const timing::Cycles cycles = timing::mxu_cycles(command, caps);
@@ -30,6 +36,7 @@ CommandWork work_of_mxu(const contract::MxuCommand& command, const Capabilities&
   work.fill_drain = std::min(loops.pipeline + cycles.drain, cycles.total());
   const uint64_t stream = loops.pixels * loops.rate * loops.steps * loops.groups;
   work.port_wait = cycles.total() - std::min(cycles.total(), work.fill_drain + stream);
+  work.format = format_of(command);
   work.tile = command.sizes();
   return work;
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "driver/compiler/program.h"
@@ -34,6 +35,7 @@ struct CommandWork {
   uint64_t port = 0;           // cycles in which weights come from the scratchpad through the MXU's port
   uint64_t port_wait = 0;      // of the MXU's cycles: it waits for that port
   uint64_t fill_drain = 0;     // of the engine's cycles: a pipeline fills or drains
+  std::string format;          // of the MXU's products: "i8", "i16 x i8", "f16"
   std::vector<uint32_t> tile;  // dimensions of the result; of a reduction: outer, axis, inner; empty for DMA
 };
 

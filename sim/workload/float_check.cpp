@@ -20,6 +20,19 @@ uint32_t pattern_of(const graph::Value& value, int64_t element) {
 
 }  // namespace
 
+double most_units(graph::DType type) {
+  switch (type) {
+    case graph::DType::kFp32:
+      return 64;
+    case graph::DType::kFp16:
+      return 8;
+    case graph::DType::kBf16:
+      return 4;
+    default:
+      return 1;
+  }
+}
+
 FloatDifference compare_floats(const graph::Value& got, const graph::Value& want) {
   const std::optional<graph::FloatFormat> format = graph::float_format(want.type);
   NPU_CHECK(format && got.type == want.type && got.shape == want.shape && got.bytes.size() == want.bytes.size());
@@ -34,13 +47,17 @@ FloatDifference compare_floats(const graph::Value& got, const graph::Value& want
   const double unit = std::ldexp(1.0, exponent - format->mantissa_bits);
   for (int64_t i = 0; i < result.compared; ++i) {
     const uint32_t a = pattern_of(got, i), b = pattern_of(want, i);
-    if (a == b) continue;
     const double x = decode(*format, a), y = decode(*format, b);
-    bool near = std::isnan(x) && std::isnan(y);
+    if (std::isnan(x) && std::isnan(y)) {
+      ++result.nans;
+      continue;
+    }
+    if (a == b) continue;
+    bool near = false;
     if (std::isfinite(x) && std::isfinite(y)) {
       const double units = std::abs(x - y) / unit;
       result.worst = std::max(result.worst, units);
-      near = units <= kMostUnits;
+      near = units <= most_units(want.type);
     }
     ++(near ? result.rounded : result.differing);
     if (!near && result.first < 0) result.first = i;

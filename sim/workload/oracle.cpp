@@ -37,14 +37,17 @@ std::string element_text(const graph::Value& value, int64_t element) {
   return std::to_string(static_cast<int64_t>(static_cast<uint64_t>(number) << unused) >> unused);
 }
 
-// What the comparison of one output adds; gives the first element that differs, or -1.
-int64_t add_output(const graph::Value& got, const graph::Value& want, report::CheckResult& result) {
+}  // namespace
+
+int64_t compare_output(const graph::Value& got, const graph::Value& want, report::CheckResult& result) {
   if (graph::float_format(want.type)) {
     const FloatDifference difference = compare_floats(got, want);
     result.compared += static_cast<uint64_t>(difference.compared);
     result.floats += static_cast<uint64_t>(difference.compared);
     result.differing += static_cast<uint64_t>(difference.differing);
     result.rounded += static_cast<uint64_t>(difference.rounded);
+    result.far += static_cast<uint64_t>(difference.differing);
+    result.nans += static_cast<uint64_t>(difference.nans);
     result.worst = std::max(result.worst, difference.worst);
     return difference.first;
   }
@@ -54,7 +57,18 @@ int64_t add_output(const graph::Value& got, const graph::Value& want, report::Ch
   return difference.first;
 }
 
-}  // namespace
+std::string float_line(const report::CheckResult& check) {
+  if (check.floats == 0) return "";
+  std::string text = fmt::format(
+      "          floating point: {} of {} elements have other bits, {} of these are more than {} units in the last "
+      "place "
+      "of their output's largest number off (FP16 {}, BF16 {}, FP8 {}), the farthest {:.2g}",
+      check.rounded + check.far, check.floats, check.far, most_units(graph::DType::kFp32),
+      most_units(graph::DType::kFp16), most_units(graph::DType::kBf16), most_units(graph::DType::kFp8E4M3),
+      check.worst);
+  if (check.nans > 0) text += fmt::format("; {} are NaN on both sides", check.nans);
+  return text + "\n";
+}
 
 Oracle::Oracle(const Network& network, bool zero_init, reference::Context start)
     : network_(network), context_(std::move(start)) {
@@ -81,7 +95,7 @@ void Oracle::check(const Network& network, const std::vector<graph::Value>& inpu
   const int64_t invocation = invocation_;
   const std::vector<graph::Value> wanted = run(network, inputs);
   for (size_t i = 0; i < wanted.size(); ++i) {
-    const int64_t first = add_output(outputs[i], wanted[i], result_);
+    const int64_t first = compare_output(outputs[i], wanted[i], result_);
     if (first < 0 || !result_.first.empty()) continue;
     result_.first = fmt::format("output {} at {} of invocation {}: device {}, reference {}",
                                 graph::in_quotes(network.outputs[i].name), position(wanted[i].shape, first), invocation,

@@ -13,6 +13,12 @@
 
 namespace npu::workload {
 
+// Adds the comparison of an output with the reference's to a result. The first element that differs, of floating point
+// by more than most_units() (float_check.h); -1: none.
+int64_t compare_output(const graph::Value& got, const graph::Value& want, report::CheckResult& result);
+// What it says of floating point, as a line under the others; empty where there is none.
+[[nodiscard]] std::string float_line(const report::CheckResult& check);
+
 class Oracle {
  public:
   // Variables start as in `start`, cleared where that has none. `network` outlives the oracle.

@@ -193,9 +193,11 @@ std::optional<Refusal> refuse_mxu_type(const Facts& facts, const graph::Operator
   if (is_float(facts, op.inputs[0])) {
     if (timing::mxu_float_cycles(*element_of(type), facts.machine()) != 0) return std::nullopt;
     const auto key = std::string(cycles_of(type));
+    const contract::Capabilities& machine = facts.machine();
+    const bool promotes = machine.vpu_float != 0 && machine.mxu_fp32_cycles != 0;
     return Refusal{ErrorCode::kTypeUnsupported,
                    "the MXU of this machine takes no " + std::string(graph::name(type)) + " (its " + key + " is 0)",
-                   without_floats(key)};
+                   (promotes ? "compute it in FP32 with --promote fp32, " : "") + without_floats(key)};
   }
   if (type != DType::kInt16 || facts.machine().mxu_int16 != 0) return std::nullopt;
   return Refusal{ErrorCode::kTypeUnsupported, "the MXU of this machine takes no INT16 (its mxu_int16 is 0)",

@@ -105,6 +105,27 @@ class Compile(NpuTest):
         self.bad(64, "bad_option", "is not the network that", *arguments, "--check", "reference", "--graph", self.dir / "running_sum.tosa")
         self.bad(64, "bad_option", "is a network itself", "run", self.dir / "convolution.tosa", "--graph", self.dir / "convolution.tosa")
 
+    def test_a_format_that_the_mxu_lacks_is_promoted_on_demand(self):
+        single = self.dir / "single.yaml"
+        single.write_text("base: server\nmxu_fp16_cycles: 0\n", encoding="utf-8")
+        arguments = (self.dir / "halves.tosa", "--config", single)
+        said = "promoted  1 CONV2D of FP16 in FP32"
+        self.bad(3, "type_unsupported", "--promote fp32", "run", *arguments)
+        self.assertIn(said, self.good("run", *arguments, "--promote", "fp32", "--check", "reference", "--json", self.dir / "r.json").out)
+        report = json.loads((self.dir / "r.json").read_text())
+        self.assertEqual(report["run"]["promoted"], [{"operator": "CONV2D", "result": "y", "from": "FP16"}])
+        self.assertEqual([report["check"][key] for key in ("compared", "floats", "nans", "differing")], [48, 48, 0, 0])
+        self.assertEqual([one["format"] for one in report["total"]["formats"]], ["f32"])
+
+        program = self.dir / "halves.npu"
+        self.assertIn(said, self.good("compile", *arguments, "-o", program, "--promote", "fp32").out)
+        self.good("run", program, "--graph", self.dir / "halves.tosa", "--check", "reference")
+        self.bad(64, "bad_option", "--promote belongs to npu compile", "run", program, "--promote", "fp32")
+        self.bad(64, "bad_option", "--promote takes fp32, not 'fp64'", "run", *arguments, "--promote", "fp64")
+        unneeded = self.good("run", self.dir / "halves.tosa", "--config", "server", "--promote", "fp32", "--json", self.dir / "r.json").out
+        self.assertIn("promoted  nothing", unneeded)
+        self.assertEqual(json.loads((self.dir / "r.json").read_text())["run"]["promoted"], [])
+
     def test_other_commands_ask_for_the_network(self):
         program = self.compiled("convolution")
         for arguments in (["info", program], ["reference", program, "--input", self.dir / "x.npy"], ["compile", program, "-o", self.dir / "b.npu"],

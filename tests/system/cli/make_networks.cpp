@@ -218,6 +218,26 @@ Graph floating_point() {
   return b.build();
 }
 
+// FP16[1, 4, 4, 2] -> FP16[1, 4, 4, 3].
+Graph halves() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kFp16, {1, 4, 4, 2});
+  const TensorId weights = b.constant(DType::kFp16, {3, 1, 1, 2}, ramp(6, -5, 1));
+  b.output(b.conv2d(x, weights, b.constant(DType::kFp16, {3}, ramp(3, -1, 2))), "y");
+  return b.build();
+}
+
+// FP32[1, 1, 1, 64] -> FP32[1, 1, 1, 8]: sums whose rounding depends on their order.
+Graph singles() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kFp32, {1, 1, 1, 64});
+  std::vector<double> weights = ramp(8 * 64, -256, 1);
+  for (double& weight : weights) weight /= 97;
+  const TensorId filter = b.constant(DType::kFp32, {8, 1, 1, 64}, weights);
+  b.output(b.conv2d(x, filter, b.constant(DType::kFp32, {8}, {0.1})), "y");
+  return b.build();
+}
+
 // REQUIRE fails where 0 comes in.
 Graph division() {
   GraphBuilder b;
@@ -373,6 +393,8 @@ int main(int argc, char** argv) {
     write("many_passes", many_passes());
     write("residual", residual());
     write("floating_point", floating_point());
+    write("halves", halves());
+    write("singles", singles());
     write("division", division());
     write("constant_only", constant_only());
     write("other_version", other_version());

@@ -3,6 +3,7 @@
 """Several networks at once on one device, `npu stream`: usage stream_test.py NPU MAKE_NETWORKS."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -31,6 +32,18 @@ class Stream(NpuTest):
                 elements = 3 * 4 * FRAMES + 3 * 8 * 8 * 8
                 self.assertIn(f"0 differing of {elements:,} elements compared", text)
                 self.assertIn(f"4 networks on edge (timed), each in a context of its own, seed {seed}\n", text)
+
+    def test_floating_point_is_near_the_reference_and_undisturbed_in_every_bit(self):
+        self.save("numbers.npy", "<f4", (FRAMES, 1, 1, 1, 64), [((i * 37 + 11) % 251 - 125) / 97 for i in range(64 * FRAMES)])
+        stream = f"{self.dir / 'singles'}.tosa={self.dir / 'numbers'}.npy"
+        elements = 8 * FRAMES
+        near = self.good("stream", stream, "--config", "server", "--check", "reference").out
+        self.assertIn(f"0 differing of {elements} elements compared", near)
+        others = re.search(rf"floating point: (\d+) of {elements} elements have other bits, 0 of these are more than 64 units", near)
+        self.assertGreater(int(others[1]), 0)
+        exact = self.good("stream", stream, stream, "--config", "server", "--check", "undisturbed").out
+        self.assertIn(f"0 differing of {2 * elements} elements compared", exact)
+        self.assertNotIn("floating point:", exact)
 
     def test_outputs_are_those_of_npu_run(self):
         out = self.dir / "streams"

@@ -49,13 +49,13 @@ TEST(Table, WhatRecordsLackIsNoShare) {
   Report report = sample_report();
   report.branches = true;
   report.bound = {100, 100, 50, 640};
-  EXPECT_THAT(to_table(report), HasSubstr("of what the MXU could do"));
+  EXPECT_THAT(to_table(report), HasSubstr("that the MXU could do"));
   report.events_lost = 1;
   const std::string text = to_table(report);
   EXPECT_THAT(text, HasSubstr("MACs      at least "));
   EXPECT_THAT(text, HasSubstr("bound     at least "));
   EXPECT_THAT(text, HasSubstr("; the total is at most "));
-  EXPECT_THAT(text, testing::Not(HasSubstr("of what the MXU could do")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("that the MXU could do")));
   EXPECT_TRUE(json::parse(to_json(report)).at("total").at("utilisation").is_null());
   EXPECT_TRUE(json::parse(to_json(report)).at("layers").at(0).at("utilisation").is_null());
 }
