@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hw/contract/elements.h"
+#include "hw/engine/kernels.h"
 
 namespace npu::engine {
 
@@ -134,6 +135,10 @@ ErrorCode MxuTile::make(const MxuCommand& issued, MxuTile& tile) {
   }
   tile.macs = tile.reduction;
   if (!multiply(tile.macs, command.out_c) || !multiply(tile.macs, tile.pixels)) return ErrorCode::kFaultBadCommand;
+  const uint64_t of_a_channel = tile.macs / command.out_c, channels = (command.out_c + kPanel - 1) / kPanel * kPanel;
+  if (contract::is_float(command.src_type) && of_a_channel > kMaxFloatTileMacs / channels) {
+    return ErrorCode::kFaultBadCommand;
+  }
 
   tile.rows = used_range(0, int64_t{command.out_h} - 1, command.stride_y, command.pad_top, command.kernel_h,
                          command.dilation_y, command.in_h);

@@ -12,6 +12,8 @@ namespace npu::engine {
 
 // No tile may need more multiply-accumulates than this: a damaged command must end in seconds.
 inline constexpr uint64_t kMaxTileMacs = uint64_t{1} << 36;
+// Of floating point, which takes longer. The channels count as whole panels of the kernels.
+inline constexpr uint64_t kMaxFloatTileMacs = uint64_t{1} << 35;
 
 // Half-open interval of rows or columns of the input box.
 struct Range {

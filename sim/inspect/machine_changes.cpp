@@ -29,6 +29,7 @@ const std::vector<Rule>& rules() {
       {"MXU accumulators", {"mxu_acc_bytes"}},
       {"MXU weight port", {"mxu_weight_port_bytes"}},
       {"VPU lanes", {"vpu_lanes"}},
+      {"MXU floating point", {"mxu_fp8_cycles", "mxu_fp16_cycles", "mxu_bf16_cycles", "mxu_fp32_cycles"}, Step::kHalf},
       {"DRAM data rate", {"data_rate_mts"}},
       {"DRAM port", {"dma_port_bytes"}},
       {"DRAM data rate and port", {"data_rate_mts", "dma_port_bytes"}},

@@ -57,6 +57,10 @@ std::span<const int64_t> window_of(const Facts& facts, const graph::Operator& op
 std::optional<Refusal> check_convolution(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_types(facts, op)) return refusal;
   if (auto refusal = refuse_mxu_type(facts, op)) return refusal;
+  if (facts.constant(op.inputs[2]) == nullptr) {
+    // The VPU puts a bias that comes at run time into the parameter block.
+    if (auto refusal = refuse_vpu_type(facts, op)) return refusal;
+  }
   return refuse_window(op, window_of(facts, op));
 }
 

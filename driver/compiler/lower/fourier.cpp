@@ -31,7 +31,7 @@ using contract::MxuMode;
 using contract::UopCode;
 using graph::Op;
 
-// Of a transform by one matrix; longer ones are powers of two, as the operator has it.
+// Of a transform by one matrix; longer ones, up to its square, are powers of two, as the operator has it.
 constexpr int64_t kMostAtOnce = 256;
 
 enum class Part : uint8_t { kReal, kImaginary };
@@ -39,6 +39,10 @@ constexpr std::array kParts = {Part::kReal, Part::kImaginary};
 
 std::optional<Refusal> check_fourier(const Facts& facts, const graph::Operator& op) {
   if (auto refusal = refuse_vpu_type(facts, op)) return refusal;
+  const graph::Shape& shape = facts.tensor(op.inputs[0]).shape;
+  for (const size_t side : {1, 2}) {
+    if (auto refusal = refuse_above("side", shape[side], kMostAtOnce * kMostAtOnce)) return refusal;
+  }
   return refuse_mxu_type(facts, op);
 }
 

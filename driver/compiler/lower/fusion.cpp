@@ -296,10 +296,10 @@ bool output_stage_takes(const Facts& facts, const graph::Operator& rescale) {
   return from == DType::kInt48 && !rescale.attributes.scale32 && to == DType::kInt16;
 }
 
-// A CLAMP that the output stage takes with the accumulator itself: of floating point, where a NaN stays one.
-bool clamps_sums(const Facts& facts, const graph::Operator& clamp) {
-  return contract::is_float(*element_of(facts.result(clamp).type)) &&
-         clamp.attributes.nan_mode != graph::NanMode::kIgnore;
+// A CLAMP that the output stage takes: of integers behind a rescale, of floating point where a NaN stays one.
+bool output_stage_clamps(const Facts& facts, const graph::Operator& clamp, bool is_rescaled) {
+  if (!contract::is_float(*element_of(facts.result(clamp).type))) return is_rescaled;
+  return clamp.attributes.nan_mode != graph::NanMode::kIgnore;
 }
 
 }  // namespace
@@ -329,9 +329,8 @@ std::vector<size_t> mxu_followers(const Facts& facts, size_t op, bool residual) 
         reader = followers.back();
       }
       continue;
-    } else if (next.op != Op::kClamp || is_unsigned || (followers.empty() && !clamps_sums(facts, next))) {
-      break;
     }
+    if (next.op != Op::kClamp || is_unsigned || !output_stage_clamps(facts, next, !followers.empty())) break;
     followers.push_back(*reader);
   }
   return followers;

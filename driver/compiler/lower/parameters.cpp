@@ -53,6 +53,7 @@ class FieldWriter {
 
 void set_zero_point(const Facts& facts, graph::TensorId zero_point, bool is_unsigned, int32_t& known,
                     std::optional<RunTimeField>& run_time) {
+  if (graph::float_format(facts.tensor(zero_point).type)) return;  // it is 0, and does not count
   const Constant* value = facts.constant(zero_point);
   if (value == nullptr) {
     run_time = RunTimeField{zero_point, is_unsigned};

@@ -16,18 +16,9 @@
 namespace npu::compiler::backend {
 namespace {
 
-// Parts of floating point would be rounded before they meet.
-bool joins_floats(const Step& step) {
-  return std::visit(Overloaded{[](const MxuStep& mxu) { return contract::is_float(mxu.src.type); },
-                               [](const PoolStep& pool) { return contract::is_float(pool.src.type); },
-                               [](const ReduceStep& reduce) { return contract::is_float(reduce.src.type); },
-                               [](const auto&) { return false; }},
-                    step.work);
-}
-
 bool split(const Step& step, StepParts& parts) {
   // Variables in persistent SRAM and DRAM are loaded or stored by copies; a step that commits one is one of those.
-  if (step.commit || joins_floats(step)) return false;
+  if (step.commit) return false;
   return std::visit(Overloaded{[&](const MxuStep& mxu) { return split_mxu(mxu, parts); },
                                [&](const EwiseStep& ewise) { return split_ewise(ewise, parts); },
                                [&](const PoolStep& pool) { return split_pool(pool, parts); },
@@ -39,7 +30,9 @@ bool split(const Step& step, StepParts& parts) {
 }
 
 // Reduces every `count` positions of the axis to one of `partial` [outer, chunks, inner].
-void reduce_chunks(contract::ReduceOp op, const View& src, const View& partial, int64_t count, StepParts& parts) {
+void reduce_chunks(contract::ReduceOp op, const ReduceStep& step, const View& partial, int64_t count,
+                   StepParts& parts) {
+  const View& src = step.src;
   const int64_t outer = src.dims[0], axis = src.dims[1], chunks = partial.dims[1], full = axis / count;
   const auto row = [](const View& view, int64_t o, Range chunk) {
     View row = StepParts::part(StepParts::part(view, 0, {o, 1}), 1, chunk);
@@ -52,12 +45,12 @@ void reduce_chunks(contract::ReduceOp op, const View& src, const View& partial, 
       View from = row(src, o, {0, full * count});
       from.dims = {full, count, from.dims[1]};
       from.strides = {count * src.strides[1], src.strides[1], src.strides[2]};
-      parts.add(ReduceStep{op, from, row(partial, o, {0, full})});
+      parts.add(ReduceStep{op, from, row(partial, o, {0, full}), step.ignore_nan});
       if (full == chunks) continue;
       View last = row(src, o, {full * count, axis - full * count});
       last.dims.insert(last.dims.begin(), 1);
       last.strides.insert(last.strides.begin(), 0);
-      parts.add(ReduceStep{op, last, row(partial, o, {full, 1})});
+      parts.add(ReduceStep{op, last, row(partial, o, {full, 1}), step.ignore_nan});
     }
     return;
   }
@@ -65,7 +58,8 @@ void reduce_chunks(contract::ReduceOp op, const View& src, const View& partial, 
     View to = StepParts::part(partial, 1, {c, 1});
     to.dims.erase(to.dims.begin() + 1);
     to.strides.erase(to.strides.begin() + 1);
-    parts.add(ReduceStep{op, StepParts::part(src, 1, {c * count, std::min(count, axis - c * count)}), to});
+    parts.add(
+        ReduceStep{op, StepParts::part(src, 1, {c * count, std::min(count, axis - c * count)}), to, step.ignore_nan});
   }
 }
 
@@ -79,7 +73,8 @@ void reduce(const ReduceStep& step, StepParts& parts) {
   if (!split_reduce(step, parts)) parts.add(step);
 }
 
-// The first chunk whose maximum is that of all has the first maximum.
+// The first chunk whose maximum is that of all has the first maximum. Of floating point patterns are compared: where
+// zeros have two signs the first one is the maximum of all, and any NaN has one pattern.
 void reduce_argmax(const ReduceStep& step, int64_t count, int64_t chunks, StepParts& parts) {
   using contract::Element;
   using contract::UopCode;
@@ -88,9 +83,9 @@ void reduce_argmax(const ReduceStep& step, int64_t count, int64_t chunks, StepPa
   const View local = parts.intermediate({outer, chunks, inner}, Element::kI32);
   const View candidates = parts.intermediate({outer, chunks, inner}, Element::kI32);
   const View best = parts.intermediate({outer, 1, inner}, step.src.type);
-  reduce_chunks(contract::ReduceOp::kMax, step.src, maxima, count, parts);
-  reduce_chunks(contract::ReduceOp::kArgmax, step.src, local, count, parts);
-  reduce({contract::ReduceOp::kMax, maxima, flat(best)}, parts);
+  reduce_chunks(contract::ReduceOp::kMax, step, maxima, count, parts);
+  reduce_chunks(contract::ReduceOp::kArgmax, step, local, count, parts);
+  reduce({contract::ReduceOp::kMax, maxima, flat(best), step.ignore_nan}, parts);
 
   std::vector<uint8_t> starts;
   for (int64_t c = 0; c < chunks; ++c) {
@@ -203,6 +198,9 @@ View StepParts::part(View view, size_t dim, Range range) {
 }
 
 bool split_reduce(const ReduceStep& step, StepParts& parts) {
+  // Sums and products of parts of floating point would be rounded before they meet.
+  const bool rounds = step.op == contract::ReduceOp::kSum || step.op == contract::ReduceOp::kProduct;
+  if (rounds && contract::is_float(step.src.type)) return false;
   const int64_t unit = element_size(step.src), axis = step.src.dims[1];
   if (round_up(axis * unit, kSlotAlignment) + kSlotAlignment <= parts.scratchpad()) return false;
   const int64_t most = parts.scratchpad() / kPartShare / unit;
@@ -218,8 +216,8 @@ bool split_reduce(const ReduceStep& step, StepParts& parts) {
     case contract::ReduceOp::kAny:
     case contract::ReduceOp::kProduct: {
       const View partial = parts.intermediate({step.src.dims[0], chunks, step.src.dims[2]}, step.src.type);
-      reduce_chunks(step.op, step.src, partial, count, parts);
-      reduce({step.op, partial, step.dst}, parts);
+      reduce_chunks(step.op, step, partial, count, parts);
+      reduce({step.op, partial, step.dst, step.ignore_nan}, parts);
       return true;
     }
   }

@@ -8,6 +8,7 @@
 #include "driver/compiler/schedule/parameter_parts.h"
 #include "driver/compiler/schedule/plan.h"
 #include "driver/compiler/schedule/step_parts.h"
+#include "hw/contract/elements.h"
 #include "hw/contract/gen/micro_operations.h"
 
 namespace npu::compiler::backend {
@@ -242,6 +243,7 @@ EwiseStep sum_parts(const MxuStep& step, int64_t columns, StepParts& parts) {
 
 bool split_mxu(const MxuStep& step, StepParts& parts) {
   if (step.block && split_columns(step, parts)) return true;
+  if (contract::is_float(step.src.type)) return false;  // parts of a sum would be rounded before they meet
   const int64_t least = tile_columns(step);
   if (operand_bytes(step, whole_reduction(step), least) + rest_bytes(step, least) <= parts.scratchpad()) return false;
   NPU_CHECK(!step.residual);  // the front end gives one to small windows only

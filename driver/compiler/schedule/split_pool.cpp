@@ -8,6 +8,7 @@
 #include "driver/compiler/schedule/parameter_parts.h"
 #include "driver/compiler/schedule/plan.h"
 #include "driver/compiler/schedule/step_parts.h"
+#include "hw/contract/elements.h"
 #include "hw/contract/gen/micro_operations.h"
 
 namespace npu::compiler::backend {
@@ -133,7 +134,8 @@ bool split_average(const PoolStep& step, StepParts& parts) {
 }  // namespace
 
 bool split_pool(const PoolStep& step, StepParts& parts) {
-  const int64_t rest = 2 * kSlotAlignment;  // one result, and the parameters
+  if (contract::is_float(step.src.type)) return false;  // sums of parts would be rounded, and parts may have no element
+  const int64_t rest = 2 * kSlotAlignment;              // one result, and the parameters
   if (window_bytes(step, step.kernel_h, step.kernel_w) + rest <= parts.scratchpad()) return false;
   switch (step.mode) {
     case contract::PoolMode::kAvg:

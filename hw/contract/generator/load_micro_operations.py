@@ -55,6 +55,8 @@ def load_micro_operations(src: Source, items, contract: Contract):
             src.fail(f"{where}, floats", "must be true, or is left out")
         if "floats" in item:
             contract.float_operations.add(name)
+        elif contract.float_operations:
+            src.fail(where, "those with floats come last: the RTL knows them by their values")
         contract.micro_operations[name] = roles
     contract.enums["uop"], contract.enum_docs["uop"] = values, docs
 

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 
 #include "driver/compiler/compile.h"
+#include "driver/compiler/promote.h"
 #include "driver/compiler/support.h"
 #include "driver/graph/analyse.h"
 #include "driver/graph/float_format.h"
@@ -24,6 +26,7 @@ struct Run {
   const char* machine;
   model::Mode mode;
   const char* name;
+  bool promoted = false;  // the MXU has but FP32, and the compiler is asked to use it
 };
 
 class FloatOperators : public testing::TestWithParam<Run> {};
@@ -31,6 +34,16 @@ class FloatOperators : public testing::TestWithParam<Run> {};
 struct Counts {
   int64_t networks = 0, compared = 0, rounded = 0, refused = 0;
 };
+
+// Whether it only moves elements, whose bits stay then.
+bool moves(graph::Op op) {
+  using graph::Op;
+  constexpr std::array kMovers = {Op::kConcat,    Op::kPad,          Op::kReshape,       Op::kReverse,
+                                  Op::kSlice,     Op::kTile,         Op::kGather,        Op::kScatter,
+                                  Op::kTranspose, Op::kIdentity,     Op::kCondIf,        Op::kSelect,
+                                  Op::kVariable,  Op::kVariableRead, Op::kVariableWrite, Op::kMaxPool2d};
+  return std::ranges::find(kMovers, op) != kMovers.end();
+}
 
 void compare(const graph::Value& got, const graph::Value& want, Counts& counts) {
   if (!graph::float_format(want.type)) {
@@ -45,22 +58,33 @@ void compare(const graph::Value& got, const graph::Value& want, Counts& counts) 
   counts.rounded += difference.rounded;
 }
 
-void run_sample(const generator::OperatorSample& sample, runtime::Device& device, Counts& counts) {
+void run_sample(const generator::OperatorForm& form, bool promoted, runtime::Device& device, Counts& counts) {
+  const generator::OperatorSample& sample = form.sample;
   runtime::Context context = device.create_context();
-  runtime::LoadedProgram program = context.load(compiler::compile(sample.graph, device.capabilities()));
+  compiler::Options compiling;
+  compiling.promote_to_fp32 = promoted;
+  runtime::LoadedProgram program = context.load(compiler::compile(sample.graph, device.capabilities(), compiling));
   runtime::Job job = program.create_job();
   reference::Context state;
   const std::vector<graph::Value> want = reference::run(sample.graph, sample.inputs, state);
   for (size_t i = 0; i < sample.inputs.size(); ++i) job.set_input(i, sample.inputs[i]);
   static_cast<void>(job.run());
   const std::vector<graph::Value> got = job.outputs();
+  const int64_t before = counts.rounded;
   for (size_t i = 0; i < want.size(); ++i) compare(got.at(i), want[i], counts);
+  if (moves(form.info->op)) {
+    EXPECT_EQ(counts.rounded, before) << "other bits, of an operator that moves them";
+  }
   ++counts.networks;
 }
 
 TEST_P(FloatOperators, AreNearTheReference) {
   platform::PlatformOptions options;
   options.preset = presets::load_preset(GetParam().machine);
+  if (GetParam().promoted) {
+    contract::Capabilities& caps = options.preset.caps;
+    caps.mxu_fp8_cycles = caps.mxu_fp16_cycles = caps.mxu_bf16_cycles = 0;
+  }
   options.mode = GetParam().mode;
   options.control_cpu = false;
   runtime::DeviceOptions driver;
@@ -70,13 +94,15 @@ TEST_P(FloatOperators, AreNearTheReference) {
   for (const generator::OperatorForm& form : generator::operator_forms()) {
     if (!graph::has_floats(form.sample.graph)) continue;
     SCOPED_TRACE(std::string(name(form.info->op)) + " " + form.text);
-    const auto rows = compiler::support(form.sample.graph, device.capabilities());
+    const graph::Graph graph =
+        GetParam().promoted ? compiler::promote(form.sample.graph, device.capabilities()) : form.sample.graph;
+    const auto rows = compiler::support(graph, device.capabilities());
     if (!std::ranges::all_of(rows, &compiler::SupportRow::ok)) {
       ++counts.refused;
       continue;
     }
     try {
-      run_sample(form.sample, device, counts);
+      run_sample(form, GetParam().promoted, device, counts);
     } catch (const Error& error) {
       ADD_FAILURE() << error.what();
     }
@@ -92,6 +118,7 @@ TEST_P(FloatOperators, AreNearTheReference) {
 INSTANTIATE_TEST_SUITE_P(Machines, FloatOperators,
                          testing::Values(Run{"server", model::Mode::kFunctional, "server_functional"},
                                          Run{"server", model::Mode::kTimed, "server_timed"},
+                                         Run{"server", model::Mode::kFunctional, "server_promoted", true},
                                          Run{"nano", model::Mode::kTimed, "nano_timed"}),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "driver/compiler/lower.h"
 #include "tests/unit/compiler/front_check.h"
+#include "tests/unit/compiler/front_run.h"
 
 namespace npu::compiler::testing {
 namespace {
@@ -50,6 +52,24 @@ TEST(Fusion, ConvolutionTakesRescaleAndClamps) {
   EXPECT_EQ(module.layers[0].macs, 5 * 4 * 6 * 8);
   EXPECT_EQ(module.layers[0].engine, contract::Engine::kMxu);
   compare_with_reference(b.build());
+}
+
+// The output stage keeps NaNs, whatever CLAMPs it has taken before.
+TEST(Fusion, AClampThatIgnoresNansIsTheVpus) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kFp32, {1, 2, 2, 4});
+  const TensorId sum = b.conv2d(x, b.constant(DType::kFp32, {3, 1, 1, 4}, {0.5}), b.constant(DType::kFp32, {1}, {1.}));
+  graph::Attributes ignore;
+  ignore.min_val = graph::encode(DType::kFp32, 1, {-5});
+  ignore.max_val = graph::encode(DType::kFp32, 1, {5});
+  ignore.nan_mode = graph::NanMode::kIgnore;
+  b.output(b.op(Op::kClamp, {b.clamp(sum, -9, 9)}, ignore));
+  contract::Capabilities machine = front_machine();
+  machine.vpu_float = machine.mxu_fp32_cycles = 1;
+  const Module module = lower(b.build(), machine);
+  ASSERT_THAT(module.layers, SizeIs(2));
+  EXPECT_EQ(module.layers[0].operators, "CONV2D+CLAMP");
+  EXPECT_EQ(module.layers[1].operators, "CLAMP");
 }
 
 TEST(Fusion, FullyConnectedIsOneImageBetweenViews) {

@@ -226,5 +226,31 @@ TEST(Support, RefusesTensorsThatItCannotStore) {
   EXPECT_EQ(code_of(huge), ErrorCode::kDramFull);
 }
 
+// A bias that comes at run time needs the VPU, which a machine may have without floating point.
+TEST(Support, ABiasOfFloatsAtRunTimeNeedsTheVpu) {
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kFp16, {1, 2, 2, 4}), bias = b.input("bias", DType::kFp16, {3});
+  b.output(b.conv2d(x, b.constant(DType::kFp16, {3, 1, 1, 4}, {0.5}), bias));
+  contract::Capabilities machine = testing::front_machine();
+  machine.mxu_fp16_cycles = 1;
+  machine.vpu_float = 0;
+  const std::vector<SupportRow> rows = support(b.build(), machine);
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_THAT(rows[0].reason, HasSubstr("vpu_float is 0"));
+  machine.vpu_float = 1;
+  EXPECT_TRUE(support(b.build(), machine)[0].ok);
+}
+
+// Longer transforms would need matrices of their own size.
+TEST(Support, SidesOfTransformsHaveALimit) {
+  contract::Capabilities machine = testing::front_machine();
+  machine.vpu_float = machine.mxu_fp32_cycles = 1;
+  for (const int64_t side : {int64_t{1} << 16, int64_t{1} << 17}) {
+    GraphBuilder b;
+    b.output(b.rfft2d(b.input("x", DType::kFp32, {1, 1, side}))[0]);
+    EXPECT_EQ(support(b.build(), machine)[0].ok, side == 1 << 16);
+  }
+}
+
 }  // namespace
 }  // namespace npu::compiler

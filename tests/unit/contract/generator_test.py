@@ -136,6 +136,7 @@ REFUSALS = [
     ("commands.yaml", r"        access: \{field: base.*\n", "", "command vpu_ewise: 'memories' and accesses must come together"),
     # Micro-operations.
     ("commands.yaml", r"select: \{value: 21", "select: {value: 22", "micro-operation select: its value is 22, but they count from 0 without gaps"),
+    ("commands.yaml", r"fsub: \{value: 30, floats: true", "fsub: {value: 30", "micro-operation fsub: those with floats come last"),
     ("commands.yaml", r"abs: \{value: 8, dst: result", "abs: {value: 8, dst: source", "micro-operation abs, dst: a result is what 'dst' names"),
     ("commands.yaml", r"abs: \{value: 8, dst: result, a: source", "abs: {value: 8, dst: result, a: sources",
      "micro-operation abs, a: 'sources' is not one of result, source"),
