@@ -7,6 +7,7 @@ Needs the release build (tests/run.sh or cmake --preset release) and the Python 
 
   build/venv/bin/python tests/bench/run.py                      the wake word
   build/venv/bin/python tests/bench/run.py --zoo ../shared/zoo  and the large networks
+  build/venv/bin/python tests/bench/run.py --floats             a MobileNet of floating point, with --zoo the folder's, too
 
 Both sides run in process and report the minimum of --repeats passes; reading, compiling and loading are printed apart. The official
 model loads the graph anew in every call; that time is measured by itself and taken off. It keeps no variables from call to call, which
@@ -21,6 +22,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -54,6 +56,7 @@ def check_file(path, how):
         fail(f"there is no file {path}; {how}")
 
 
+FLOATS = ["small_cnn_fp32", "transformer_gelu_fp32"]
 LARGE = ["resnet8_int8", "vww_mbv1_025_int8", "mobilenet_v2_int8"]
 # With firmware at least so many of the frames a second without.
 FIRMWARE_BOUND = 0.5
@@ -132,7 +135,7 @@ def measure(args, name, network, data, sequence):
         if mode == "timed":
             line += f"  {r['cycles'] / len(frames):12.0f} cycles each  {r['cycles'] / seconds / 1e6:7.1f} M cycles/s"
         print(line)
-        print(f"    apart: read {r['read_seconds']:.3f} s, open {r['open_seconds']:.3f} s, compile {r['compile_seconds']:.3f} s, "
+        print(f"    on {r['machine']}; apart: read {r['read_seconds']:.3f} s, open {r['open_seconds']:.3f} s, compile {r['compile_seconds']:.3f} s, "
               f"load {r['load_seconds']:.3f} s; peak memory {r['peak_bytes'] / 1e6:.0f} MB")
 
 
@@ -159,19 +162,33 @@ def firmware(args, name, network, data, mode):
     return ratio
 
 
+def floats(args, networks):
+    """Networks of floating point; the first one is made here, with random weights."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = [Path(folder) / "mobilenet_fp32.tosa", Path(folder) / "input0.npy"]
+        subprocess.run([args.program.parent / "float_mobilenet", *made], check=True)
+        for name, network, data in [("mobilenet_fp32", *made), *networks]:
+            measure(args, name, network, data, False)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default=ROOT / "build/release/tests/bench/system_bench")
+    parser.add_argument("--program", type=Path, default=ROOT / "build/release/tests/bench/system_bench")
     parser.add_argument("--networks", type=Path, default=ROOT / "build/release/networks", help="imported wake words")
     parser.add_argument("--zoo", type=Path, help="folder with NAME/NAME.tosa and NAME/input0.npy of the large networks (optional)")
+    parser.add_argument("--floats", action="store_true", help="networks of floating point instead of the others")
     parser.add_argument("--repeats", type=repeats, default=5, help="passes, 5 by default")
     args = parser.parse_args()
     wake_word, phrase = args.networks / "okay_nabu.tosa", ROOT / "sim/demo/data/okay_nabu_frames.npy"
-    large = [(name, args.zoo / name / f"{name}.tosa", args.zoo / name / "input0.npy") for name in LARGE] if args.zoo else []
+    names = FLOATS if args.floats else LARGE
+    large = [(name, args.zoo / name / f"{name}.tosa", args.zoo / name / "input0.npy") for name in names] if args.zoo else []
     check_program(args.program)
     check_file(wake_word, "name the folder of the imported wake words with --networks; the build makes build/release/networks")
     for file in (file for _, *files in large for file in files):
-        check_file(file, f"--zoo needs {', '.join(LARGE)}")
+        check_file(file, f"--zoo needs {', '.join(names)}")
+    if args.floats:
+        floats(args, large)
+        return
     measure(args, "okay_nabu", wake_word, phrase, True)
     for name, network, data in large:
         measure(args, name, network, data, False)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times a network on the simulated device, in process:
+// Times a network on the simulated device, edge, or server for floating point, in process:
 //
 //   system_bench NETWORK.tosa INPUT.npy MODE REPEATS [sequence] [bypass] [lockstep] [resident]
 //
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "driver/compiler/compile.h"
+#include "driver/graph/analyse.h"
 #include "driver/graph/npy.h"
 #include "driver/graph/reader.h"
 #include "driver/graph/validate.h"
@@ -31,7 +32,10 @@
 
 namespace {
 
-constexpr const char* kPreset = "edge";
+// The smallest machine that computes with the network's types.
+const char* machine_for(const npu::graph::Graph& network) {
+  return npu::graph::has_floats(network) ? "server" : "edge";
+}
 
 using Clock = std::chrono::steady_clock;
 
@@ -64,10 +68,11 @@ std::optional<Options> parse(int argc, char** argv) {
   return options;
 }
 
-npu::runtime::Device open_device(const Options& options, npu::cosim::BackEnds& back_ends) {
+npu::runtime::Device open_device(const Options& options, const npu::presets::Preset& preset,
+                                 npu::cosim::BackEnds& back_ends) {
   using namespace npu;
   platform::PlatformOptions machine;
-  machine.preset = presets::load_preset(kPreset);
+  machine.preset = preset;
   if (options.lockstep) {
     for (const cosim::Unit unit : {cosim::Unit::kMxu, cosim::Unit::kVpu}) {
       back_ends.choose(unit, cosim::BackEnd::kLockstep);
@@ -142,8 +147,9 @@ int bench(int argc, char** argv) {
   const double read_seconds = since(start);
 
   start = Clock::now();
-  cosim::BackEnds back_ends(presets::load_preset(kPreset).caps);
-  runtime::Device device = open_device(*options, back_ends);
+  const presets::Preset preset = presets::load_preset(machine_for(network));
+  cosim::BackEnds back_ends(preset.caps);
+  runtime::Device device = open_device(*options, preset, back_ends);
   const double open_seconds = since(start);
 
   start = Clock::now();
@@ -171,7 +177,8 @@ int bench(int argc, char** argv) {
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  nlohmann::json result = {{"read_seconds", read_seconds},
+  nlohmann::json result = {{"machine", preset.name},
+                           {"read_seconds", read_seconds},
                            {"open_seconds", open_seconds},
                            {"compile_seconds", compile_seconds},
                            {"load_seconds", load_seconds},
