@@ -25,8 +25,9 @@ struct Promotion {
 // How many of each operator and format: "2 CONV2D of FP16, 1 MATMUL of BF16 in FP32", or that there are none.
 [[nodiscard]] std::string in_words(const std::vector<Promotion>& promotions);
 
-// The graph with these operators in FP32: a CAST before each operand, and one behind the result where that has their format. A sum is rounded once
-// where the operator may have rounded it to its format at each step, so results are those of a wider accumulator.
+// The graph with these operators in FP32: a CAST before each operand, and one behind the result where that has their
+// format. A sum is rounded once where the operator may have rounded it to its format at each step, so results are those
+// of a wider accumulator.
 [[nodiscard]] graph::Graph promote(const graph::Graph& graph, const contract::Capabilities& machine);
 
 }  // namespace npu::compiler
