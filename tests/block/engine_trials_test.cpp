@@ -16,7 +16,7 @@
 #include "tests/block/other_mac_array.h"
 #include "tests/block/stream.h"
 #ifdef NPU_RTL_WRONG
-#include "rtl/verilated/float_vpus.h"
+#include "rtl/verilated/float_machines.h"
 #include "rtl/verilated/wrong.h"
 #endif
 

@@ -14,12 +14,12 @@
 #include "hw/engine/mxu_model.h"
 #include "hw/timing/mxu_cycles.h"
 #include "hw/timing/mxu_ports.h"
-#include "rtl/verilated/machines.h"
 #include "sim/cosim/cycle_comparison.h"
 #include "sim/cosim/random_mxu.h"
 #include "tests/block/mac_array_driver.h"
 #include "tests/block/mxu_by_reference.h"
 #include "tests/block/stream.h"
+#include "tests/block/tested_machines.h"
 #include "tests/unit/engine/mxu_case.h"
 #include "tests/unit/engine/scalar_math.h"
 
@@ -43,7 +43,7 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
  protected:
   // Runs a tile on the RTL, and compares every result, every other byte and the cycles.
   void check(const MxuShape& shape, Random& random, Buckets& buckets, bool throttled) {
-    MxuCase test = make_case(shape, random);
+    MxuCase test = make_case(shape, random, caps_);
     check(std::move(test), shape, random, buckets, throttled ? std::optional(random_gates(random)) : std::nullopt);
   }
 
@@ -159,8 +159,8 @@ class MacArrayBlock : public testing::TestWithParam<const char*> {
 
   MxuShape shape_within(Random& random, uint64_t limit) { return cosim::random_mxu_shape(random, caps_, limit); }
 
-  const Capabilities caps_ = sizes_of(GetParam());
-  std::unique_ptr<MacArray> block_ = make_mac_array(GetParam());
+  const Capabilities caps_ = tested_sizes(GetParam());
+  std::unique_ptr<MacArray> block_ = make_tested_mac_array(GetParam());
   std::unique_ptr<engine::Engine> model_ = engine::make_mxu_model(caps_);
   cosim::CycleComparison cycles_;  // of tiles without back-pressure
   PortComparisons open_, throttled_;
@@ -265,7 +265,7 @@ TEST_P(MacArrayBlock, ReversedAndRepeatedStrides) {
   Buckets buckets("reversed and repeated strides", seed(7'000));
   for (int i = 0; i < 300 && !HasFailure(); ++i) {
     const MxuShape shape = shape_within(random, 1'500);
-    MxuCase test = make_case(shape, random);
+    MxuCase test = make_case(shape, random, caps_);
     reverse_some(test.command, random);
     test.words = cosim::encode(test.command);
     test.expected.clear();
@@ -322,11 +322,11 @@ TEST_P(MacArrayBlock, OnePortThatIsNearlyShut) {
       put_side_by_side(shape, caps_, random);
     }
     if (caps_.mxu_residual != 0 && random.chance(60)) add_residual(shape, random);
-    check(make_case(shape, random), shape, random, buckets, gates);
+    check(make_case(shape, random, caps_), shape, random, buckets, gates);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, MacArrayBlock, testing::ValuesIn(built_machines()));
+INSTANTIATE_TEST_SUITE_P(Presets, MacArrayBlock, testing::ValuesIn(tested_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test
