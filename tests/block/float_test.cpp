@@ -477,11 +477,15 @@ TEST_F(FloatUnit, ProductsOfSpecialsAndPowersOfTwo) {
     for (const uint32_t b : specials()) check_product(buckets, Element::kF32, a, b);
   }
   for (const Element type : {Element::kF16, Element::kBf16}) {
-    const uint32_t sign = format_of(type).sign(), step = type == Element::kF16 ? 1U << 10 : 1U << 7;
-    for (uint32_t a = 0; a < 2 * sign; ++a) {
-      for (uint32_t b = 0; b < 2 * sign; b += step) {
-        for (const uint32_t below : {0U, 1U, step - 1}) check_product(buckets, type, a, b | below);
-      }
+    const Format& format = format_of(type);
+    constexpr double kInfinite = std::numeric_limits<double>::infinity();
+    std::vector<uint32_t> others = {format.encode(kInfinite), format.encode(-kInfinite)};
+    for (uint32_t power = 0; power < 2 * format.sign(); power += 1U << 10) {
+      others.push_back(power);
+      others.push_back(power + 1);
+    }
+    for (uint32_t a = 0; a < 2 * format.sign(); ++a) {
+      for (const uint32_t b : others) check_product(buckets, type, a, b);
     }
   }
 }

@@ -173,7 +173,7 @@ module npu_mac_array #(
   logic [BeatBits-1:0] weight_beat;
   npu_mac_array_weights #(
     .Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .DwColumns(DwColumns), .AccBytes(AccBytes), .PortBytes(WeightPortBytes),
-    .MostBytes(MostBytes)
+    .MostBytes(MostBytes), .Float(Float)
   ) u_weights (
     .clk_i,
     .rst_ni,

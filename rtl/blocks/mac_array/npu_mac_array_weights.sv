@@ -10,7 +10,8 @@ module npu_mac_array_weights #(
   parameter int unsigned DwColumns = 8,   // that a beat has room for, of bytes
   parameter int unsigned AccBytes = 4096,
   parameter int unsigned PortBytes = 16,
-  parameter int unsigned MostBytes = 2,
+  parameter int unsigned MostBytes = 2,   // of a weight
+  parameter int unsigned Float = 0,
   localparam int unsigned Beats = MostBytes * Cols * Depth / PortBytes,
   localparam int unsigned BeatBits = $clog2(Beats),
   localparam int unsigned ColBits = $clog2(Cols) + 1,
@@ -59,13 +60,17 @@ module npu_mac_array_weights #(
   logic [31:0] taps;
   assign taps = command_i.kernel_h * command_i.kernel_w;
   logic [ColBits-1:0] beat_columns;  // of a whole beat
+  function automatic logic [ColBits-1:0] at_most_all(input int unsigned columns);
+    at_most_all = (columns < Cols) ? ColBits'(columns) : ColBits'(Cols);
+  endfunction
   always_comb begin
-    beat_columns = ColBits'(Cols);
-    for (int unsigned b = 0; b <= $clog2(MostBytes); b++) begin
-      if (bytes_log2_i == 2'(b)) begin
-        if (!depthwise && PortBytes / Depth >> b < Cols) beat_columns = ColBits'(PortBytes / Depth >> b);
-        if (depthwise && DwColumns >> b < Cols) beat_columns = ColBits'(DwColumns >> b);
-      end
+    beat_columns = at_most_all(PortBytes / Depth);
+    if (bytes_log2_i[0]) beat_columns = at_most_all(PortBytes / Depth / 2);
+    if (MostBytes == 4 && bytes_log2_i[1]) beat_columns = at_most_all(PortBytes / Depth / 4);
+    if (depthwise) begin
+      beat_columns = at_most_all(DwColumns);
+      if (Float != 0 && bytes_log2_i[0]) beat_columns = at_most_all(DwColumns / 2);
+      if (MostBytes == 4 && bytes_log2_i[1]) beat_columns = at_most_all(DwColumns / 4);
     end
   end
 
