@@ -70,8 +70,6 @@ module npu_rescale_lane #(
       result_d = 48'(npu_float_pkg::narrow(type_i, raw_q4[31:0]));
     end
   end
-  logic unused_type;
-  assign unused_type = ^type_i;
 
   // Data registers need no reset: what is valid is known beside them.
   always_ff @(posedge clk_i) begin
