@@ -9,7 +9,7 @@ module float_order (
 );
   logic signed [31:0] a, b, clamped, least, most;
   logic [31:0] result;
-  logic nan_a, nan_b, nan_c, inside;
+  logic nan_a, nan_b, nan_c, fits;
   always_comb begin
     nan_a = npu_float_pkg::is_nan(a_i);
     nan_b = npu_float_pkg::is_nan(b_i);
@@ -23,11 +23,11 @@ module float_order (
     clamped = npu_float_pkg::order(1'b0, result);
     least = b;
     most = npu_float_pkg::order(1'b0, c_i);
-    inside = !nan_a && least <= a && a <= most;
+    fits = !nan_a && least <= a && a <= most;
     if (!nan_b && !nan_c && least <= most) begin
       if (nan_a && result != npu_float_pkg::Nan) wrong_o = 1'b1;
       if (!nan_a && (clamped < least || clamped > most)) wrong_o = 1'b1;
-      if (inside && result != a_i) wrong_o = 1'b1;
+      if (fits && result != a_i) wrong_o = 1'b1;
     end
   end
 endmodule

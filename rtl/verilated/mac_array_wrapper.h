@@ -23,7 +23,11 @@ template <class Model, class Waveform = NoWaveform>
 class VerilatedMacArray final : public MacArray {
  public:
   explicit VerilatedMacArray(const contract::Capabilities& sizes, Waveform waveform = {})
-      : sizes_(sizes), cols_(sizes.mxu_cols), depth_(sizes.mxu_depth), taps_(sizes.mxu_dw_taps), model_(std::move(waveform)) {
+      : sizes_(sizes),
+        cols_(sizes.mxu_cols),
+        depth_(sizes.mxu_depth),
+        taps_(sizes.mxu_dw_taps),
+        model_(std::move(waveform)) {
     reset();
   }
 

@@ -26,11 +26,11 @@ std::string_view mxu_machine(const Capabilities& caps) {
            built.mxu_bf16_cycles == caps.mxu_bf16_cycles && built.mxu_fp32_cycles == caps.mxu_fp32_cycles;
   };
   return rtl_machine(
-      fits, fmt::format("an MXU of {} columns, depth {} and {} bytes of accumulators with mxu_int16 {}, mxu_residual {}, "
-                        "mxu_split {}, mxu_fp8_cycles {}, mxu_fp16_cycles {}, mxu_bf16_cycles {} and mxu_fp32_cycles {}",
-                        caps.mxu_cols, caps.mxu_depth, caps.mxu_acc_bytes, caps.mxu_int16, caps.mxu_residual,
-                        caps.mxu_split, caps.mxu_fp8_cycles, caps.mxu_fp16_cycles, caps.mxu_bf16_cycles,
-                        caps.mxu_fp32_cycles));
+      fits,
+      fmt::format("an MXU of {} columns, depth {} and {} bytes of accumulators with mxu_int16 {}, mxu_residual {}, "
+                  "mxu_split {}, mxu_fp8_cycles {}, mxu_fp16_cycles {}, mxu_bf16_cycles {} and mxu_fp32_cycles {}",
+                  caps.mxu_cols, caps.mxu_depth, caps.mxu_acc_bytes, caps.mxu_int16, caps.mxu_residual, caps.mxu_split,
+                  caps.mxu_fp8_cycles, caps.mxu_fp16_cycles, caps.mxu_bf16_cycles, caps.mxu_fp32_cycles));
 }
 
 std::string_view vpu_machine(const Capabilities& caps) {

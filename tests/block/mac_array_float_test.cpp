@@ -61,8 +61,8 @@ TEST_P(FloatMacArray, RandomTiles) {
   for (const auto& [what, count] : tiles_) EXPECT_GE(count, 50) << what;
 }
 
-// Where each format and FP32 change what they do: ends of subnormal and normal numbers, infinities, NaNs, zeros. Sums of
-// a few of them, so that a NaN hides little.
+// Where each format and FP32 change what they do: ends of subnormal and normal numbers, infinities, NaNs, zeros. Sums
+// of a few of them, so that a NaN hides little.
 TEST_P(FloatMacArray, SpecialsInAllPlaces) {
   Random random(seed(9'100));
   Buckets buckets("specials", seed(9'100));

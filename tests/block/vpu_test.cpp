@@ -24,8 +24,8 @@
 #include "sim/cosim/random_ewise.h"
 #include "sim/cosim/random_vpu.h"
 #include "tests/block/stream.h"
-#include "tests/block/vpu_driver.h"
 #include "tests/block/tested_machines.h"
+#include "tests/block/vpu_driver.h"
 #include "tests/unit/engine/scalar_uops.h"
 #include "tests/unit/reference/operator_case.h"
 

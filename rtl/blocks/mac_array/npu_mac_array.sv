@@ -76,8 +76,9 @@ module npu_mac_array #(
   // A pixel's cycles in a step are counted: 4 of 16-bit operands, or those of a format.
   localparam int unsigned PhaseBits = $clog2(npu_float_pkg::largest(4, Fp8Cycles, Fp16Cycles, Bf16Cycles, Fp32Cycles));
 
-  if (Rows < 4 || WeightPortBytes < MostBytes * Depth || WeightPortBytes < 16 || WeightPortBytes > 2 * Cols * Depth / 2 ||
-      DwTaps > Depth || Split * WeightPortBytes > Cols * Depth) begin : gen_sizes
+  if (Rows < 4 || WeightPortBytes < MostBytes * Depth || WeightPortBytes < 16 ||
+      WeightPortBytes > 2 * Cols * Depth / 2 || Split * WeightPortBytes > Cols * Depth || DwTaps > Depth
+  ) begin : gen_sizes
     $error("npu_mac_array: sizes out of range; see README.md");
   end
 
@@ -172,8 +173,8 @@ module npu_mac_array #(
   logic [ColBits-1:0] group_columns;
   logic [BeatBits-1:0] weight_beat;
   npu_mac_array_weights #(
-    .Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .DwColumns(DwColumns), .AccBytes(AccBytes), .PortBytes(WeightPortBytes),
-    .MostBytes(MostBytes), .Float(Float)
+    .Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .DwColumns(DwColumns), .AccBytes(AccBytes),
+    .PortBytes(WeightPortBytes), .MostBytes(MostBytes), .Float(Float)
   ) u_weights (
     .clk_i,
     .rst_ni,

@@ -69,11 +69,9 @@ module npu_rescale
 
   `NPU_ASSERT_STABLE(ResultStable, valid_o, ready_i, result_o)
   // The configuration may change only while the pipeline is empty.
-  logic [$bits({kind_i, type_i, wide_i, output_zp_i, low_i, high_i, clamp_min_i, clamp_max_i})-1:0] config_q;
-  always_ff @(posedge clk_i) begin
-    config_q <= {kind_i, type_i, wide_i, output_zp_i, low_i, high_i, clamp_min_i, clamp_max_i};
-  end
-  `NPU_ASSUME(ConfigHeld,
-              valid_q == '0 || config_q == {kind_i, type_i, wide_i, output_zp_i, low_i, high_i, clamp_min_i, clamp_max_i})
+  logic [$bits({kind_i, type_i, wide_i, output_zp_i, low_i, high_i, clamp_min_i, clamp_max_i})-1:0] config_d, config_q;
+  assign config_d = {kind_i, type_i, wide_i, output_zp_i, low_i, high_i, clamp_min_i, clamp_max_i};
+  always_ff @(posedge clk_i) config_q <= config_d;
+  `NPU_ASSUME(ConfigHeld, valid_q == '0 || config_q == config_d)
 
 endmodule
