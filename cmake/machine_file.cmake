@@ -104,7 +104,11 @@ function(npu_check_rtl file)
       message(FATAL_ERROR "${file}: the key '${key}' is missing (behind 'base: edge', it would be edge's)")
     endif()
   endforeach()
-  math(EXPR column "2 * ${mxu_depth}")
+  set(widest 16)  # bits of a weight
+  if(mxu_fp32_cycles GREATER 0)
+    set(widest 32)
+  endif()
+  math(EXPR column "${widest} / 8 * ${mxu_depth}")
   math(EXPR array "${mxu_cols} * ${mxu_depth}")
   math(EXPR beats "${array} / ${mxu_weight_port_bytes}")
   math(EXPR pixels "32 * ${mxu_cols}")
@@ -115,7 +119,7 @@ function(npu_check_rtl file)
   npu_require_rtl("${file}" mxu_depth 4 64 "a request for activations has 64 places")
   npu_require_rtl("${file}" mxu_dw_taps 1 ${mxu_depth} "depthwise taps share the lanes of mxu_depth")
   npu_require_rtl("${file}" mxu_acc_bytes ${pixels} ${most_acc} "a half holds at least 4 pixels of mxu_cols channels")
-  npu_require_rtl("${file}" mxu_weight_port_bytes ${column} ${array} "a beat has at least a whole column of 16-bit weights, and at most half of all of them")
+  npu_require_rtl("${file}" mxu_weight_port_bytes ${column} ${array} "a beat has at least a whole column of ${widest}-bit weights, and at most half of all of them")
   npu_require_rtl("${file}" mxu_weight_port_bytes 16 ${array} "a beat has at least a whole entry of parameters")
   npu_require_rtl("${file}" mxu_split 1 ${beats} "the columns of a pixel have whole beats of weights")
   npu_require_rtl("${file}" vpu_lanes 8 64 "a row of the table memory holds a parameter header, and a request has 64 lanes")
@@ -126,7 +130,7 @@ function(npu_check_rtl file)
 endfunction()
 
 # What the blocks are built of.
-set(NPU_RTL_SIZES mxu_cols mxu_depth mxu_dw_taps mxu_acc_bytes mxu_weight_port_bytes mxu_int16 mxu_residual mxu_split
+set(NPU_RTL_SIZES mxu_cols mxu_depth mxu_dw_taps mxu_acc_bytes mxu_weight_port_bytes mxu_int16 mxu_residual mxu_split mxu_fp8_cycles mxu_fp16_cycles mxu_bf16_cycles mxu_fp32_cycles
     vpu_lanes vpu_registers vpu_table_bytes vpu_rescale vpu_tree vpu_table_pairs vpu_shared_pass vpu_float dma_channels dma_port_bytes spm_bytes spm_banks spm_bank_bytes psram_bytes psram_port_bytes var_entries)
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "hw/contract/elements.h"
 #include "hw/timing/mxu_cycles.h"
 
 namespace npu::engine {
@@ -108,7 +109,7 @@ void FloatTiles::run(const MxuTile& tile, const MxuOperands& at, const ChannelPa
 void FloatTiles::set_cycles(const MxuTile& tile) {
   const bool depthwise = tile.command.mode == MxuMode::kDepthwise;
   const uint64_t depth = depthwise ? caps_.mxu_dw_taps : caps_.mxu_depth;
-  const uint64_t at_once = timing::ceil_div(depth, timing::mxu_float_cycles(tile.command.src_type, caps_));
+  const uint64_t at_once = timing::ceil_div(depth, contract::mxu_float_cycles(tile.command.src_type, caps_));
   // A step stays within a kernel position where that fills one.
   const bool by_position = !depthwise && tile.command.in_c >= depth;
   const uint64_t run = by_position ? tile.command.in_c : tile.reduction;

@@ -47,7 +47,7 @@ class MxuModel final : public Engine {
     const auto& tile = std::get<MxuTile>(any);
     const contract::Element type = tile.command.src_type;
     // The array says in which order floating point is summed.
-    if (contract::is_float(type) && timing::mxu_float_cycles(type, caps_) == 0) {
+    if (contract::is_float(type) && contract::mxu_float_cycles(type, caps_) == 0) {
       return refused(ErrorCode::kFaultBadCommand);
     }
     TileResult result;

@@ -9,7 +9,6 @@
 #include "hw/contract/overloaded.h"
 #include "hw/contract/queues.h"
 #include "hw/contract/uop_fields.h"
-#include "hw/timing/mxu_cycles.h"
 #include "hw/timing/vpu_cycles.h"
 
 namespace npu::engine {
@@ -57,7 +56,7 @@ bool can_run_mxu(const contract::Capabilities& caps, const MxuTile& tile) {
   const contract::MxuCommand& command = tile.issued;
   const bool wide = command.src_type == contract::Element::kI16;  // only then may weights be
   if ((wide && caps.mxu_int16 == 0) || (tile.adds() && caps.mxu_residual == 0)) return false;
-  if (contract::is_float(command.src_type) && timing::mxu_float_cycles(command.src_type, caps) == 0) return false;
+  if (contract::is_float(command.src_type) && contract::mxu_float_cycles(command.src_type, caps) == 0) return false;
   if (command.side_by_side_log2 == 0) return true;
   const uint64_t pixels = uint64_t{1} << command.side_by_side_log2;
   return pixels <= caps.mxu_split && command.out_c * pixels == caps.mxu_cols;

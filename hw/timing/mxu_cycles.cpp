@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "hw/contract/elements.h"
+
 namespace npu::timing {
 
 namespace {
@@ -49,27 +51,6 @@ uint64_t mxu_window(const MxuCommand& command) {
   return command.mode == MxuMode::kMatmul ? 1 : uint64_t{command.kernel_h} * command.kernel_w;
 }
 
-uint64_t mxu_float_cycles(Element type, const Capabilities& caps) {
-  switch (type) {
-    case Element::kF8e4m3:
-    case Element::kF8e5m2:
-      return caps.mxu_fp8_cycles;
-    case Element::kF16:
-      return caps.mxu_fp16_cycles;
-    case Element::kBf16:
-      return caps.mxu_bf16_cycles;
-    case Element::kF32:
-      return caps.mxu_fp32_cycles;
-    case Element::kI8:
-    case Element::kI16:
-    case Element::kI32:
-    case Element::kI48:
-    case Element::kBool:
-      return 0;
-  }
-  return 0;
-}
-
 MxuLoops mxu_loops(const MxuCommand& command, const Capabilities& caps) {
   const bool wide_src = command.src_type == Element::kI16;
   const bool wide_weights = command.weight_type == Element::kI16;
@@ -85,7 +66,7 @@ MxuLoops mxu_loops(const MxuCommand& command, const Capabilities& caps) {
   loops.groups = ceil_div(command.out_c, loops.cols);
   loops.last_cols = command.out_c - (loops.groups - 1) * loops.cols;
   loops.steps = reduction_steps(command, caps);
-  const uint64_t float_rate = mxu_float_cycles(command.src_type, caps);
+  const uint64_t float_rate = contract::mxu_float_cycles(command.src_type, caps);
   loops.rate = float_rate > 0 ? float_rate : (wide_src ? 2 : 1) * (wide_weights ? 2 : 1);
   // A column's slot is written whole, the tail of the reduction as zeros.
   loops.step_bytes = depth * element_bytes(command.weight_type);

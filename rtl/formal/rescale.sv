@@ -27,6 +27,7 @@ module rescale (
     .clk_i,
     .advance_i(1'b1),
     .kind_i(npu_contract_pkg::RescaleSingle32),
+    .type_i(npu_contract_pkg::ElementI8),
     .wide_i(1'b0),
     .output_zp_i(32'($signed(zp_i))),
     .low_i(-32'sd128),

@@ -34,12 +34,14 @@ declare -A files=(
   [ecc_code]="rtl/lib/npu_ecc_pkg.sv rtl/lib/npu_ecc_encode.sv rtl/lib/npu_ecc_syndrome.sv"
   [ecc_decode]="rtl/lib/npu_ecc_pkg.sv rtl/lib/npu_ecc_syndrome.sv rtl/lib/npu_ecc_decode.sv"
   [dma_walk]="rtl/blocks/dma_address/npu_dma_walk.sv"
-  [rescale]="$work/npu_contract_pkg.sv rtl/blocks/rescale/npu_rescale_lane.sv"
+  [rescale]="$work/npu_contract_pkg.sv rtl/blocks/float/npu_float_pkg.sv rtl/blocks/rescale/npu_rescale_lane.sv"
+  [float_order]="$work/npu_contract_pkg.sv rtl/blocks/float/npu_float_pkg.sv"
 )
 # How: `pdr` finds an inductive invariant, so for ever; `sat` decides a function without state, for all inputs; `bmc N`
 # for N cycles.
 declare -A how=(
   [fifo]="pdr" [arbiter]="pdr" [ecc_code]="sat" [ecc_decode]="sat" [dma_walk]="bmc 26" [rescale]="bmc 8"
+  [float_order]="sat"
 )
 declare -A what=(
   [fifo]="3 entries: each comes out once, in order; full and empty are told"
@@ -48,6 +50,7 @@ declare -A what=(
   [ecc_decode]="each single error corrected, each of 2,556 double ones told"
   [dma_walk]="2 dimensions: beats inside of what the descriptor spans, as many as it has bytes; an offset for each row of an index"
   [rescale]="4-bit values and multipliers: rounds half up, adds the zero point, clips"
+  [float_order]="all FP32: comparisons are those of integers in the same order; clamped within the limits"
 )
 
 # Writes $work/proof.aig. That a signal has two drivers, or none, is only a warning to yosys, but not here.
@@ -140,6 +143,9 @@ mutant dma_walk rtl/blocks/dma_address/npu_dma_walk.sv "i >= RowDims ? next_addr
 mutant dma_walk rtl/blocks/dma_address/npu_dma_walk.sv "joined && !(indexed_q && 32'(i) < RowDims)" "joined"
 prove rescale
 mutant rescale rtl/blocks/rescale/npu_rescale_lane.sv "64'sd1 <<< (shift_q2 - 6'd1)" "(64'sd1 <<< (shift_q2 - 6'd1)) - 64'sd1"
+prove float_order
+mutant float_order rtl/blocks/float/npu_float_pkg.sv "(is_zero(one) && is_zero(other))) less = 1'b0" "1'b0) less = 1'b0"
+mutant float_order rtl/blocks/float/npu_float_pkg.sv "less(most, clamp) ? most" "less(most, value) ? value"
 
 if [[ $ran -eq 0 ]]; then
   echo "rtl/formal/run.sh: there is no proof '${wanted[*]}': choose from ${!files[*]}" >&2

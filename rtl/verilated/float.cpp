@@ -20,9 +20,9 @@ class VerilatedFloat final : public Float {
     model_->b_i = inputs.b;
     model_->c_i = inputs.c;
     model_.tick();
-    return {
-        model_->result_o, model_->widened_o, model_->narrowed_o, model_->sum_o, static_cast<int32_t>(model_->order_o),
-        model_->larger_o};
+    return {model_->result_o, model_->widened_o, model_->narrowed_o,
+            model_->sum_o,    model_->product_o, static_cast<int32_t>(model_->order_o),
+            model_->larger_o};
   }
 
  private:

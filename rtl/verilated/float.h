@@ -25,6 +25,7 @@ class Float {
     uint32_t widened = 0;   // a, bits of `type`
     uint32_t narrowed = 0;  // a, as bits of `type`
     uint32_t sum = 0;       // a + b, by the adder of trees
+    uint32_t product = 0;   // a * b, by the multiplier of dot products; a and b are numbers of `type`
     int32_t order = 0;      // of a
     uint32_t larger = 0;    // of a and b
   };

@@ -75,7 +75,8 @@ class MacArray {
   virtual ~MacArray() = default;
   virtual void reset() = 0;
   // The command's fields must have passed MxuTile::parse. Throws npu::Error (argument_unsupported) for a tile of
-  // floating point, and for one that spans 2^31 rows or columns of input. It is accepted with the next tick.
+  // a floating-point type that the machine lacks, and for one that spans 2^31 rows or columns of input. It is accepted
+  // with the next tick.
   virtual void start(const contract::MxuCommand& command) = 0;
 
   // What is asked for in this cycle; false: nothing. A request stays the same until it is granted.

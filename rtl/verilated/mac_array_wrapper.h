@@ -23,7 +23,11 @@ template <class Model, class Waveform = NoWaveform>
 class VerilatedMacArray final : public MacArray {
  public:
   explicit VerilatedMacArray(const contract::Capabilities& sizes, Waveform waveform = {})
-      : cols_(sizes.mxu_cols), depth_(sizes.mxu_depth), taps_(sizes.mxu_dw_taps), model_(std::move(waveform)) {
+      : sizes_(sizes),
+        cols_(sizes.mxu_cols),
+        depth_(sizes.mxu_depth),
+        taps_(sizes.mxu_dw_taps),
+        model_(std::move(waveform)) {
     reset();
   }
 
@@ -34,9 +38,10 @@ class VerilatedMacArray final : public MacArray {
   }
 
   void start(const contract::MxuCommand& command) override {
-    if (contract::is_float(command.src_type)) {
+    if (contract::is_float(command.src_type) && contract::mxu_float_cycles(command.src_type, sizes_) == 0) {
       throw Error(contract::ErrorCode::kArgumentUnsupported,
-                  "the RTL of the MXU has no floating point: run the tile on the model");
+                  std::string("the RTL of the MXU has no floating point of type ") +
+                      std::string(contract::name(command.src_type)) + ": run the tile on the model");
     }
     const bool matmul = command.mode == contract::MxuMode::kMatmul;
     if (!matmul &&
@@ -127,6 +132,7 @@ class VerilatedMacArray final : public MacArray {
     model_->result_ready_i = 0;
   }
 
+  const contract::Capabilities sizes_;
   uint32_t cols_, depth_, taps_;
   // Of the tile at hand.
   uint32_t src_bytes_ = 1, weight_bytes_ = 1, dst_bytes_ = 1, column_elements_ = 1, pixels_ = 1;

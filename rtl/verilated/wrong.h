@@ -2,6 +2,7 @@
 // Blocks with a mistake that was put in on purpose, for the tests that must find it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "rtl/verilated/mac_array.h"
@@ -13,5 +14,13 @@ namespace npu::rtl {
 // micro-operation CLAMP clips.
 [[nodiscard]] std::unique_ptr<MacArray> make_wrong_mac_array();
 [[nodiscard]] std::unique_ptr<Vpu> make_wrong_vpu();
+
+// Of the machine `floats` (rtl/verilated/float_machines.h).
+enum class FloatMistake : uint8_t {
+  kTree,        // products are added to other neighbours
+  kSubnormals,  // elements are zero instead
+  kPadding,     // outside of the input, a product with an infinite weight is a NaN
+};
+[[nodiscard]] std::unique_ptr<MacArray> make_wrong_mac_array(FloatMistake mistake);
 
 }  // namespace npu::rtl

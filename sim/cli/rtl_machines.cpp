@@ -24,6 +24,8 @@ bool has_rtl_sizes(const presets::Preset& machine) {
            built.mxu_dw_taps == caps.mxu_dw_taps && built.mxu_acc_bytes == caps.mxu_acc_bytes &&
            built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes && built.mxu_int16 == caps.mxu_int16 &&
            built.mxu_residual == caps.mxu_residual && built.mxu_split == caps.mxu_split &&
+           built.mxu_fp8_cycles == caps.mxu_fp8_cycles && built.mxu_fp16_cycles == caps.mxu_fp16_cycles &&
+           built.mxu_bf16_cycles == caps.mxu_bf16_cycles && built.mxu_fp32_cycles == caps.mxu_fp32_cycles &&
            built.vpu_lanes == caps.vpu_lanes && built.vpu_registers == caps.vpu_registers &&
            built.vpu_table_bytes == caps.vpu_table_bytes && built.vpu_rescale == caps.vpu_rescale &&
            built.vpu_tree == caps.vpu_tree && built.vpu_table_pairs == caps.vpu_table_pairs &&

@@ -48,12 +48,6 @@ Contended contended(engine::TilePorts& ports, const contract::Capabilities& caps
       *ports.schedule, [&](uint32_t port) { return walks[port].next(); }, caps, random.bits());
 }
 
-// What there is RTL of: the MXU's has no floating point.
-contract::Capabilities of_rtl(contract::Capabilities caps) {
-  caps.mxu_fp8_cycles = caps.mxu_fp16_cycles = caps.mxu_bf16_cycles = caps.mxu_fp32_cycles = 0;
-  return caps;
-}
-
 class EngineTrials final : public Trials {
  public:
   EngineTrials(Unit unit, const contract::Capabilities& caps, std::unique_ptr<RtlEngine> rtl)
@@ -63,7 +57,7 @@ class EngineTrials final : public Trials {
 
   // Held back, every second one is by the device's crossbar, the others by grants at random, of each port by itself.
   Trial run(uint64_t seed, bool held_back) override {
-    Tile tile = random_tile(unit_, of_rtl(caps_), seed, kMostCycles);
+    Tile tile = random_tile(unit_, caps_, seed, kMostCycles);
     engine::Tile checked;
     NPU_CHECK(engine::parse_tile(tile.command, checked) == contract::ErrorCode::kOk);
     std::optional<uint64_t> device_cycles;

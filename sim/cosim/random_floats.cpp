@@ -4,8 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "hw/contract/elements.h"
 #include "hw/contract/error.h"
-#include "hw/timing/mxu_cycles.h"
 
 namespace npu::cosim {
 
@@ -74,7 +74,7 @@ std::optional<Element> random_mxu_format(const contract::Capabilities& caps, Ran
   std::array<Element, kFormats.size()> has{};
   int64_t count = 0;
   for (const Element format : kFormats) {
-    if (timing::mxu_float_cycles(format, caps) > 0) has.at(static_cast<size_t>(count++)) = format;
+    if (contract::mxu_float_cycles(format, caps) > 0) has.at(static_cast<size_t>(count++)) = format;
   }
   if (count == 0) return std::nullopt;
   return has.at(static_cast<size_t>(random.between(0, count - 1)));

@@ -21,13 +21,16 @@ std::string_view mxu_machine(const Capabilities& caps) {
     return built.mxu_cols == caps.mxu_cols && built.mxu_depth == caps.mxu_depth &&
            built.mxu_dw_taps == caps.mxu_dw_taps && built.mxu_acc_bytes == caps.mxu_acc_bytes &&
            built.mxu_weight_port_bytes == caps.mxu_weight_port_bytes && built.mxu_int16 == caps.mxu_int16 &&
-           built.mxu_residual == caps.mxu_residual && built.mxu_split == caps.mxu_split;
+           built.mxu_residual == caps.mxu_residual && built.mxu_split == caps.mxu_split &&
+           built.mxu_fp8_cycles == caps.mxu_fp8_cycles && built.mxu_fp16_cycles == caps.mxu_fp16_cycles &&
+           built.mxu_bf16_cycles == caps.mxu_bf16_cycles && built.mxu_fp32_cycles == caps.mxu_fp32_cycles;
   };
-  return rtl_machine(fits, fmt::format("an MXU of {} columns, depth {} and {} bytes of accumulators with mxu_int16 {}, "
-                                       "mxu_residual {} and mxu_split "
-                                       "{}",
-                                       caps.mxu_cols, caps.mxu_depth, caps.mxu_acc_bytes, caps.mxu_int16,
-                                       caps.mxu_residual, caps.mxu_split));
+  return rtl_machine(
+      fits,
+      fmt::format("an MXU of {} columns, depth {} and {} bytes of accumulators with mxu_int16 {}, mxu_residual {}, "
+                  "mxu_split {}, mxu_fp8_cycles {}, mxu_fp16_cycles {}, mxu_bf16_cycles {} and mxu_fp32_cycles {}",
+                  caps.mxu_cols, caps.mxu_depth, caps.mxu_acc_bytes, caps.mxu_int16, caps.mxu_residual, caps.mxu_split,
+                  caps.mxu_fp8_cycles, caps.mxu_fp16_cycles, caps.mxu_bf16_cycles, caps.mxu_fp32_cycles));
 }
 
 std::string_view vpu_machine(const Capabilities& caps) {

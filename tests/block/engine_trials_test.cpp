@@ -16,7 +16,7 @@
 #include "tests/block/other_mac_array.h"
 #include "tests/block/stream.h"
 #ifdef NPU_RTL_WRONG
-#include "rtl/verilated/float_vpus.h"
+#include "rtl/verilated/float_machines.h"
 #include "rtl/verilated/wrong.h"
 #endif
 
@@ -152,48 +152,46 @@ TEST(EngineTrialsOfWrong, WhatComparesNothingIsADifference) {
 
 #ifdef NPU_RTL_WRONG
 
-// Puts VPUs with floating point in the place of those that were built.
-class FloatTrials : public testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
+// Puts other blocks in the place of those that were built, until it ends.
+class OtherBlocks {
+ public:
+  OtherBlocks() = default;
+  OtherBlocks(const OtherBlocks&) = delete;
+  OtherBlocks& operator=(const OtherBlocks&) = delete;
+  ~OtherBlocks() { blocks() = right_; }
+
+  // Machines with floating point.
+  void put_floats() {
     blocks().built_machines = rtl::float_machines;
     blocks().sizes_of = rtl::float_sizes_of;
+    blocks().mac_array = rtl::make_float_mac_array;
     blocks().vpu = rtl::make_float_vpu;
   }
-  void TearDown() override { blocks() = right_; }
 
  private:
   const Blocks right_ = blocks();
 };
 
-TEST_P(FloatTrials, AllPass) {
-  contract::Capabilities caps = presets::load_preset("nano").caps;
-  const contract::Capabilities built = rtl::float_sizes_of(GetParam());
-  caps.vpu_float = built.vpu_float;
-  caps.vpu_rescale = built.vpu_rescale;
-  caps.vpu_tree = built.vpu_tree;
-  caps.vpu_table_pairs = built.vpu_table_pairs;
-  expect_all_pass(*make_trials(Block::kVpu, caps), 4 * kTrials, std::string("vpu, ") + GetParam());
+contract::Capabilities float_machine(const std::string& name) {
+  return presets::load_preset(NPU_SOURCE_DIR "/tests/block/" + name + ".yaml").caps;
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, FloatTrials, testing::ValuesIn(rtl::float_machines()));
+class FloatTrials : public testing::TestWithParam<std::tuple<Block, const char*>> {};
 
-// Puts wrong blocks in the place of the right ones.
-class WrongBlocks : public testing::TestWithParam<Block> {
- protected:
-  void SetUp() override {
-    blocks().mac_array = [](std::string_view) { return rtl::make_wrong_mac_array(); };
-    blocks().vpu = [](std::string_view) { return rtl::make_wrong_vpu(); };
-  }
-  void TearDown() override { blocks() = right_; }
+TEST_P(FloatTrials, AllPass) {
+  const auto& [block, machine] = GetParam();
+  OtherBlocks other;
+  other.put_floats();
+  expect_all_pass(*make_trials(block, float_machine(machine)), 4 * kTrials, std::string(name(block)) + ", " + machine);
+}
 
- private:
-  const Blocks right_ = blocks();
-};
+INSTANTIATE_TEST_SUITE_P(Machines, FloatTrials,
+                         testing::Combine(testing::Values(Block::kMxu, Block::kVpu),
+                                          testing::ValuesIn(rtl::float_machines())));
 
-TEST_P(WrongBlocks, AreFoundAndReplayed) {
-  const contract::Capabilities caps = presets::load_preset("nano").caps;
-  const auto trials = make_trials(GetParam(), caps);
+// Of blocks with a mistake in their data, some tiles differ, and again when they are replayed.
+void expect_found_and_replayed(Block block, const contract::Capabilities& caps) {
+  const auto trials = make_trials(block, caps);
   int found = 0;
   for (uint64_t seed = 1; seed <= kTrials; ++seed) {
     const Trial trial = trials->run(seed, /*held_back=*/seed % 2 == 0);
@@ -208,7 +206,7 @@ TEST_P(WrongBlocks, AreFoundAndReplayed) {
 
     // From its bundle alone the tile gives the same again.
     const auto folder = std::filesystem::path(testing::TempDir()) /
-                        ("npu-trial-" + std::string(name(GetParam())) + "-" + std::to_string(seed));
+                        ("npu-trial-" + std::string(name(block)) + "-" + std::to_string(seed));
     std::filesystem::remove_all(folder);
     write_bundle(*trial.bundle, folder);
     const Bundle bundle = read_bundle(folder);
@@ -226,8 +224,30 @@ TEST_P(WrongBlocks, AreFoundAndReplayed) {
   std::printf("%d of %llu tiles differ\n", found, static_cast<unsigned long long>(kTrials));
 }
 
+class WrongBlocks : public testing::TestWithParam<Block> {};
+
+TEST_P(WrongBlocks, AreFoundAndReplayed) {
+  const OtherBlocks other;
+  blocks().mac_array = [](std::string_view) { return rtl::make_wrong_mac_array(); };
+  blocks().vpu = [](std::string_view) { return rtl::make_wrong_vpu(); };
+  expect_found_and_replayed(GetParam(), presets::load_preset("nano").caps);
+}
+
 INSTANTIATE_TEST_SUITE_P(Blocks, WrongBlocks, testing::Values(Block::kMxu, Block::kVpu),
                          [](const auto& info) { return std::string(name(info.param)); });
+
+class WrongFloats : public testing::TestWithParam<rtl::FloatMistake> {};
+
+TEST_P(WrongFloats, AreFoundAndReplayed) {
+  OtherBlocks other;
+  other.put_floats();
+  blocks().mac_array = [](std::string_view) { return rtl::make_wrong_mac_array(GetParam()); };
+  expect_found_and_replayed(Block::kMxu, float_machine("floats"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Mistakes, WrongFloats,
+                         testing::Values(rtl::FloatMistake::kTree, rtl::FloatMistake::kSubnormals,
+                                         rtl::FloatMistake::kPadding));
 
 #endif
 

@@ -291,6 +291,19 @@ class FloatUnit : public testing::Test {
     check(buckets, in);
   }
 
+  // Of two patterns of the format.
+  void check_product(Buckets& buckets, Element type, uint32_t a, uint32_t b) {
+    const auto wide = [&](uint32_t bits) {
+      return type == Element::kF32 ? bits : pattern(static_cast<float>(format_of(type).decode(bits)));
+    };
+    Float::Inputs in;
+    in.type = type;
+    in.a = wide(a), in.b = wide(b);
+    buckets.compare(
+        block_->run(in).product, pattern(number(in.a) * number(in.b)), [&] { return fmt::format("{}", name(type)); },
+        [&] { return fmt::format("{:08x} {:08x}", a, b); });
+  }
+
   std::unique_ptr<Float> block_ = make_float();
 };
 
@@ -445,6 +458,47 @@ TEST_F(FloatUnit, RandomSumsOfProducts) {
   for (int i = 0; i < 2'000'000; ++i) {
     const auto [a, b, c] = values.next();
     check(buckets, fma, a, b, c);
+  }
+}
+
+// Products of two numbers of a format, as they go into the sums of the MXU.
+TEST_F(FloatUnit, ProductsOfEveryPairOfFp8) {
+  Buckets buckets("products of FP8", 0);
+  for (const Element type : {Element::kF8e4m3, Element::kF8e5m2}) {
+    for (uint32_t a = 0; a < 256; ++a) {
+      for (uint32_t b = 0; b < 256; ++b) check_product(buckets, type, a, b);
+    }
+  }
+}
+
+TEST_F(FloatUnit, ProductsOfSpecialsAndPowersOfTwo) {
+  Buckets buckets("products of specials", 0);
+  for (const uint32_t a : specials()) {
+    for (const uint32_t b : specials()) check_product(buckets, Element::kF32, a, b);
+  }
+  for (const Element type : {Element::kF16, Element::kBf16}) {
+    const Format& format = format_of(type);
+    constexpr double kInfinite = std::numeric_limits<double>::infinity();
+    std::vector<uint32_t> others = {format.encode(kInfinite), format.encode(-kInfinite)};
+    for (uint32_t power = 0; power < 2 * format.sign(); power += 1U << 10) {
+      others.push_back(power);
+      others.push_back(power + 1);
+    }
+    for (uint32_t a = 0; a < 2 * format.sign(); ++a) {
+      for (const uint32_t b : others) check_product(buckets, type, a, b);
+    }
+  }
+}
+
+TEST_F(FloatUnit, RandomProducts) {
+  const uint64_t first = seed(4714);
+  Buckets buckets("products", first);
+  Values values(first);
+  std::mt19937_64 random(~first);
+  for (int i = 0; i < 1'000'000; ++i) {
+    const auto [a, b, c] = values.next();
+    check_product(buckets, Element::kF32, a, b);
+    check_product(buckets, i % 2 == 0 ? Element::kF16 : Element::kBf16, random() & 0xffff, random() & 0xffff);
   }
 }
 

@@ -81,6 +81,7 @@ int64_t added(int64_t value, int64_t operand, const MxuShape& shape, const Param
 }
 
 bool has_operator(const MxuShape& shape) {
+  if (shape.format) return false;
   if (shape.wide_src && (shape.input_zp != 0 || shape.weight_zp != 0)) return false;
   const auto fits = [](int64_t in, int64_t before, int64_t after, int64_t kernel, int64_t dilation, int64_t stride) {
     return before >= 0 && after >= 0 && (in - 1 + before + after - (kernel - 1) * dilation) % stride == 0;

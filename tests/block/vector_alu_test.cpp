@@ -13,8 +13,8 @@
 #include "hw/timing/vpu_cycles.h"
 #include "rtl/verilated/machines.h"
 #include "tests/block/stream.h"
+#include "tests/block/tested_machines.h"
 #include "tests/block/vpu_driver.h"
-#include "tests/block/vpu_machines.h"
 #include "tests/unit/contract/register_uops.h"
 #include "tests/unit/engine/scalar_floats.h"
 #include "tests/unit/engine/scalar_uops.h"
@@ -134,7 +134,7 @@ class VectorAluBlock : public testing::TestWithParam<const char*> {
     compare(buckets, uop, inputs, apply(uop, type, inputs, out_type), test.numbers());
   }
 
-  const contract::Capabilities caps_ = vpu_sizes(GetParam());
+  const contract::Capabilities caps_ = tested_sizes(GetParam());
   std::unique_ptr<Vpu> block_ = make_tested_vpu(GetParam());
 };
 
@@ -382,7 +382,7 @@ TEST_P(VectorAluBlock, FloatsOfEveryFormat) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VectorAluBlock, testing::ValuesIn(vpu_machines()));
+INSTANTIATE_TEST_SUITE_P(Presets, VectorAluBlock, testing::ValuesIn(tested_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test

@@ -24,8 +24,8 @@
 #include "sim/cosim/random_ewise.h"
 #include "sim/cosim/random_vpu.h"
 #include "tests/block/stream.h"
+#include "tests/block/tested_machines.h"
 #include "tests/block/vpu_driver.h"
-#include "tests/block/vpu_machines.h"
 #include "tests/unit/engine/scalar_uops.h"
 #include "tests/unit/reference/operator_case.h"
 
@@ -226,7 +226,7 @@ class VpuBlock : public testing::TestWithParam<const char*> {
   // Half of what is drawn, where the machine has it.
   bool of_floats(Random& random) const { return caps_.vpu_float != 0 && random.chance(50); }
 
-  const Capabilities caps_ = vpu_sizes(GetParam());
+  const Capabilities caps_ = tested_sizes(GetParam());
   std::unique_ptr<Vpu> block_ = make_tested_vpu(GetParam());
   std::unique_ptr<engine::Engine> model_ = engine::make_vpu_model(caps_);
   cosim::CycleComparison cycles_;  // of tiles without back-pressure
@@ -468,7 +468,7 @@ TEST(VpuWrapper, SaysWhatItCannotDo) {
   EXPECT_THROW(make_vpu(built_machines()[0])->start(pool), Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VpuBlock, testing::ValuesIn(vpu_machines()));
+INSTANTIATE_TEST_SUITE_P(Presets, VpuBlock, testing::ValuesIn(tested_machines()));
 
 }  // namespace
 }  // namespace npu::rtl::test

@@ -5,7 +5,7 @@
 
 #include "driver/compiler/lower/views.h"
 #include "driver/graph/float_format.h"
-#include "hw/timing/mxu_cycles.h"
+#include "hw/contract/elements.h"
 
 namespace npu::compiler {
 namespace {
@@ -191,7 +191,7 @@ std::optional<Refusal> refuse_vpu_type(const Facts& facts, const graph::Operator
 std::optional<Refusal> refuse_mxu_type(const Facts& facts, const graph::Operator& op) {
   const DType type = facts.tensor(op.inputs[0]).type;
   if (is_float(facts, op.inputs[0])) {
-    if (timing::mxu_float_cycles(*element_of(type), facts.machine()) != 0) return std::nullopt;
+    if (contract::mxu_float_cycles(*element_of(type), facts.machine()) != 0) return std::nullopt;
     const auto key = std::string(cycles_of(type));
     const contract::Capabilities& machine = facts.machine();
     const bool promotes = machine.vpu_float != 0 && machine.mxu_fp32_cycles != 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All floating point that the VPU's stages have for a lane, side by side and registered: for the block's test. See
-// README.md.
+// All floating point that the engines have for a lane, side by side and registered: for the block's test. See README.md.
 module npu_float (
   input  logic                         clk_i,
   input  npu_contract_pkg::uop_e       op_i,
@@ -15,6 +14,7 @@ module npu_float (
   output logic                  [31:0] widened_o,   // a
   output logic                  [31:0] narrowed_o,  // a
   output logic                  [31:0] sum_o,       // a + b
+  output logic                  [31:0] product_o,   // a * b, of two numbers of the type
   output logic                  [31:0] order_o,     // of a; NaNs below with the flag
   output logic                  [31:0] larger_o     // the larger one of a and b; a number before a NaN with the flag
 );
@@ -36,6 +36,7 @@ module npu_float (
     widened_o <= npu_float_pkg::widen(type_i, a_i);
     narrowed_o <= npu_float_pkg::narrow(type_i, a_i);
     sum_o <= npu_float_pkg::add(a_i, b_i);
+    product_o <= npu_float_pkg::product(npu_float_pkg::width_of(type_i), npu_float_pkg::is_exact(type_i), a_i, b_i);
     order_o <= npu_float_pkg::order(flag_i, a_i);
     larger_o <= npu_float_pkg::better(1'b1, flag_i, a_i, b_i);
   end

@@ -7,8 +7,25 @@ package npu_float_pkg;
   parameter logic [31:0] Infinity = 32'h7f80_0000;
   parameter logic [31:0] One = 32'h3f80_0000;
 
+  // The largest of some parameters.
+  function automatic int largest(input int a, input int b, input int c, input int d, input int e);
+    largest = a;
+    if (b > largest) largest = b;
+    if (c > largest) largest = c;
+    if (d > largest) largest = d;
+    if (e > largest) largest = e;
+  endfunction
+
   function automatic logic is_float(input npu_contract_pkg::element_e type_arg);
     is_float = type_arg >= npu_contract_pkg::ElementF16;
+  endfunction
+  // Log2 of the bytes of an element of floating point.
+  function automatic logic [1:0] bytes_log2(input npu_contract_pkg::element_e type_arg);
+    case (type_arg)
+      npu_contract_pkg::ElementF32: bytes_log2 = 2'd2;
+      npu_contract_pkg::ElementF16, npu_contract_pkg::ElementBf16: bytes_log2 = 2'd1;
+      default: bytes_log2 = 2'd0;
+    endcase
   endfunction
   function automatic logic is_nan(input logic [31:0] value);
     is_nan = value[30:0] > Infinity[30:0];
@@ -222,6 +239,65 @@ package npu_float_pkg;
     if (is_infinite(major)) add = major;
     if (is_infinite(one) && is_infinite(other) && one[31] != other[31]) add = Nan;
     if (is_nan(one) || is_nan(other)) add = Nan;
+  endfunction
+
+  // Products where nothing is added, of numbers with `width` bits of mantissa: those of a format, its upper one included.
+  function automatic logic [4:0] width_of(input npu_contract_pkg::element_e type_arg);
+    case (type_arg)
+      npu_contract_pkg::ElementF32: width_of = 5'd24;
+      npu_contract_pkg::ElementF16: width_of = 5'd11;
+      npu_contract_pkg::ElementBf16: width_of = 5'd8;
+      default: width_of = 5'd4;
+    endcase
+  endfunction
+  // With `exact` none needs to be rounded: f16's and f8's have at most 22 bits, and the smallest are normal in FP32.
+  function automatic logic is_exact(input npu_contract_pkg::element_e type_arg);
+    is_exact = type_arg != npu_contract_pkg::ElementF32 && type_arg != npu_contract_pkg::ElementBf16;
+  endfunction
+  function automatic logic [31:0] product(input logic [4:0] width, input logic exact, input logic [31:0] one,
+                                          input logic [31:0] other);
+    logic negative, up;
+    logic [23:0] kept;
+    logic [47:0] bits, marker, rest;
+    logic [95:0] placed;
+    logic signed [10:0] biased;
+    logic [5:0] zeros, shift;
+    negative = one[31] ^ other[31];
+    kept = ~(24'hff_ffff >> width);
+    bits = {24'd0, mantissa(one) & kept} * {24'd0, mantissa(other) & kept};
+    biased = 11'(exponent(one)) + 11'(exponent(other)) - 11'sd126;  // if the first bit is the product's upper one
+    if (exact) begin
+      rest = bits[47] ? bits : bits << 1;
+      biased = biased - 11'(!bits[47]);
+    end else if (biased < 11'sd1) begin
+      // Down to where subnormal numbers have their bits; what falls off is a last bit.
+      shift = (biased < -11'sd46) ? 6'd48 : 6'(11'sd1 - biased);
+      placed = {bits, 48'd0} >> shift;
+      rest = placed[95:48] | 48'(placed[47:0] != '0);
+      biased = 11'sd1;
+    end else begin
+      // Up to the first bit, or as far as the smallest exponent allows.
+      marker = (biased > 11'sd47) ? '0 : {1'b1, 47'd0} >> (biased - 11'sd1);
+      rest = bits | marker;
+      zeros = '0;
+      if (rest[47:16] == '0) {zeros[5], rest} = {1'b1, rest << 32};
+      if (rest[47:32] == '0) {zeros[4], rest} = {1'b1, rest << 16};
+      if (rest[47:40] == '0) {zeros[3], rest} = {1'b1, rest << 8};
+      if (rest[47:44] == '0) {zeros[2], rest} = {1'b1, rest << 4};
+      if (rest[47:46] == '0) {zeros[1], rest} = {1'b1, rest << 2};
+      zeros[0] = !rest[47];
+      rest = bits << zeros;
+      biased = biased - 11'(zeros);
+    end
+    up = !exact && rest[23] && (rest[24] || rest[22:0] != '0);
+    product = {negative, rest[47] ? biased[7:0] : 8'd0, rest[46:24]};
+    product[30:0] = product[30:0] + 31'(up);
+    if (rest[47] && biased > 11'sd254) product[30:0] = Infinity[30:0];
+    if (is_infinite(one) || is_infinite(other)) product[30:0] = Infinity[30:0];
+    if (is_nan(one) || is_nan(other) || (is_infinite(one) && is_zero(other)) ||
+        (is_zero(one) && is_infinite(other))) begin
+      product = Nan;
+    end
   endfunction
 
   // The whole number below (mode 0), above (1) or nearest to (2) a value.

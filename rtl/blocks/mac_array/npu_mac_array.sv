@@ -11,12 +11,18 @@ module npu_mac_array #(
   parameter int unsigned Int16 = 1,
   parameter int unsigned Residual = 1,
   parameter int unsigned Split = 1,
+  // Cycles of a step of floating point; 0: the array has no such format.
+  parameter int unsigned Fp8Cycles = 0,
+  parameter int unsigned Fp16Cycles = 0,
+  parameter int unsigned Bf16Cycles = 0,
+  parameter int unsigned Fp32Cycles = 0,
   // Of ports; leave as they are.
   localparam int unsigned ColBits = $clog2(Cols) + 1,
   localparam int unsigned DepthBits = $clog2(Depth) + 1,
   localparam int unsigned CountBits = (Cols > Depth) ? ColBits : DepthBits,
   localparam int unsigned ByteBits = $clog2(WeightPortBytes) + 1,
-  localparam int unsigned ActBytes = (Split * Depth > Cols * DwTaps) ? 2 * Split * Depth : 2 * Cols * DwTaps
+  localparam int unsigned MostBytes = (Fp32Cycles != 0) ? 4 : 2,  // of an element
+  localparam int unsigned ActBytes = MostBytes * ((Split * Depth > Cols * DwTaps) ? Split * Depth : Cols * DwTaps)
 ) (
   input  logic                           clk_i,
   input  logic                           rst_ni,
@@ -64,11 +70,15 @@ module npu_mac_array #(
 );
   localparam int unsigned Rows = AccBytes / 2 / 4 / Cols;  // pixels of a block of 32-bit accumulators
   localparam int unsigned PixelBits = $clog2(Rows);
-  localparam int unsigned BeatBits = $clog2(2 * Cols * Depth / WeightPortBytes);
-  localparam int unsigned DwColumns = (WeightPortBytes / DwTaps > Cols) ? Cols : WeightPortBytes / DwTaps;  // of a beat
+  localparam int unsigned BeatBits = $clog2(MostBytes * Cols * Depth / WeightPortBytes);
+  localparam int unsigned DwColumns = WeightPortBytes / DwTaps;  // that a beat has room for, of bytes
+  localparam int unsigned Float = 32'(Fp8Cycles + Fp16Cycles + Bf16Cycles + Fp32Cycles != 0);
+  // A pixel's cycles in a step are counted: 4 of 16-bit operands, or those of a format.
+  localparam int unsigned PhaseBits = $clog2(npu_float_pkg::largest(4, Fp8Cycles, Fp16Cycles, Bf16Cycles, Fp32Cycles));
 
-  if (Rows < 4 || WeightPortBytes < 2 * Depth || WeightPortBytes < 16 || WeightPortBytes > 2 * Cols * Depth / 2 ||
-      DwTaps > Depth || Split * WeightPortBytes > Cols * Depth) begin : gen_sizes
+  if (Rows < 4 || WeightPortBytes < MostBytes * Depth || WeightPortBytes < 16 ||
+      WeightPortBytes > 2 * Cols * Depth / 2 || Split * WeightPortBytes > Cols * Depth || DwTaps > Depth
+  ) begin : gen_sizes
     $error("npu_mac_array: sizes out of range; see README.md");
   end
 
@@ -127,10 +137,32 @@ module npu_mac_array #(
     output_command.out_c = command_q.out_c << split;
   end
 
-  logic wide, wide_weights, depthwise;
+  logic wide, wide_weights, depthwise, floats;
   assign wide = (Int16 != 0) && command_q.src_type == 4'(npu_contract_pkg::ElementI16);
   assign wide_weights = (Int16 != 0) && command_q.weight_type == 4'(npu_contract_pkg::ElementI16);
   assign depthwise = command_q.mode == npu_contract_pkg::MxuModeDepthwise;
+
+  // Of an operand's element: log2 of its bytes. Of a pixel in a step: its last cycle.
+  npu_contract_pkg::element_e format;
+  logic [1:0] source_log2, weight_log2;
+  logic [PhaseBits-1:0] phase_last;
+  assign format = npu_contract_pkg::element_e'(8'(command_q.src_type));
+  assign floats = (Float != 0) && npu_float_pkg::is_float(format);
+  always_comb begin
+    source_log2 = {1'b0, command_q.src_type == 4'(npu_contract_pkg::ElementI16)};
+    weight_log2 = {1'b0, command_q.weight_type == 4'(npu_contract_pkg::ElementI16)};
+    phase_last = PhaseBits'({weight_log2[0], source_log2[0]});
+    if (floats) begin
+      source_log2 = npu_float_pkg::bytes_log2(format);
+      weight_log2 = source_log2;
+      case (format)
+        npu_contract_pkg::ElementF16: phase_last = PhaseBits'(Fp16Cycles - 1);
+        npu_contract_pkg::ElementBf16: phase_last = PhaseBits'(Bf16Cycles - 1);
+        npu_contract_pkg::ElementF32: phase_last = PhaseBits'(Fp32Cycles - 1);
+        default: phase_last = PhaseBits'(Fp8Cycles - 1);
+      endcase
+    end
+  end
 
   // A finished group stands in front of the accumulators until its entries are there and the other half is drained;
   // with it stands all in front of it. Only registers decide that: no port's ready reaches another's valid.
@@ -141,11 +173,13 @@ module npu_mac_array #(
   logic [ColBits-1:0] group_columns;
   logic [BeatBits-1:0] weight_beat;
   npu_mac_array_weights #(
-    .Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .DwColumns(DwColumns), .AccBytes(AccBytes), .PortBytes(WeightPortBytes)
+    .Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .DwColumns(DwColumns), .AccBytes(AccBytes),
+    .PortBytes(WeightPortBytes), .MostBytes(MostBytes), .Float(Float)
   ) u_weights (
     .clk_i,
     .rst_ni,
     .command_i(command_q),
+    .bytes_log2_i(weight_log2),
     .setup_i(setup_q),
     .begin_i(begin_d),
     .freeze_i(freeze),
@@ -171,15 +205,17 @@ module npu_mac_array #(
 
   logic item_valid, item_take, item_start, item_first, item_finish, item_sums, item_half;
   logic [PixelBits-1:0] item_pixel;
-  logic [1:0] item_phase;
+  logic [PhaseBits-1:0] item_phase;
   logic [Split-1:0][Depth-1:0] lanes;
   logic [Cols-1:0] [ColBits-1:0] channel;
   npu_mac_array_stream #(
-    .Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .AccBytes(AccBytes), .Split(Split)
+    .Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .AccBytes(AccBytes), .Split(Split), .PhaseBits(PhaseBits)
   ) u_stream (
     .clk_i,
     .rst_ni,
     .command_i(command_q),
+    .bytes_log2_i(source_log2),
+    .phase_last_i(phase_last),
     .split_i(split),
     .setup_i(setup_q),
     .begin_i(begin_q),
@@ -223,7 +259,8 @@ module npu_mac_array #(
   logic [Cols-1:0] [31:0] sums;
   npu_mac_array_dot #(
     .Cols(Cols), .Depth(Depth), .DwTaps(DwTaps), .DwColumns(DwColumns), .PortBytes(WeightPortBytes),
-    .PixelBits(PixelBits), .ActBytes(ActBytes), .Split(Split)
+    .PixelBits(PixelBits), .PhaseBits(PhaseBits), .MostBytes(MostBytes), .ActBytes(ActBytes), .Split(Split),
+    .Fp8Cycles(Fp8Cycles), .Fp16Cycles(Fp16Cycles), .Bf16Cycles(Bf16Cycles), .Fp32Cycles(Fp32Cycles)
   ) u_dot (
     .clk_i,
     .rst_ni,
@@ -232,6 +269,9 @@ module npu_mac_array #(
     .depthwise_i(depthwise),
     .wide_i(wide),
     .wide_weights_i(wide_weights),
+    .floats_i(floats),
+    .format_i(format),
+    .bytes_log2_i(weight_log2),
     .input_zp_i(header.input_zp[15:0]),
     .weight_zp_i(header.weight_zp[15:0]),
     .write_i(weight_write),
@@ -264,9 +304,10 @@ module npu_mac_array #(
   logic read_half;
   logic [PixelBits-1:0] read_pixel;
   logic [Cols-1:0] [47:0] value;
-  npu_mac_array_acc #(.Cols(Cols), .AccBytes(AccBytes)) u_acc (
+  npu_mac_array_acc #(.Cols(Cols), .AccBytes(AccBytes), .Float(Float)) u_acc (
     .clk_i,
     .wide_i(wide),
+    .floats_i(floats),
     .valid_i(sums_valid && !freeze),
     .first_i(sums_first),
     .half_i(sums_half),
@@ -304,7 +345,7 @@ module npu_mac_array #(
     .shift_o(shift)
   );
 
-  npu_mac_array_output #(.Cols(Cols), .PixelBits(PixelBits), .Rows(Rows), .Residual(Residual)) u_output (
+  npu_mac_array_output #(.Cols(Cols), .PixelBits(PixelBits), .Rows(Rows), .Residual(Residual), .Float(Float)) u_output (
     .clk_i,
     .rst_ni,
     .command_i(output_command),

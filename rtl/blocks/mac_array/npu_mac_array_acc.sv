@@ -3,11 +3,13 @@
 module npu_mac_array_acc #(
   parameter int unsigned Cols = 8,
   parameter int unsigned AccBytes = 4096,
+  parameter int unsigned Float = 0,
   localparam int unsigned Rows = AccBytes / 2 / 4 / Cols,
   localparam int unsigned PixelBits = $clog2(Rows)
 ) (
   input  logic                   clk_i,
   input  logic                   wide_i,   // 48 bits, else 32
+  input  logic                   floats_i,
 
   input  logic                   valid_i,
   input  logic                   first_i,  // starts at zero
@@ -30,7 +32,11 @@ module npu_mac_array_acc #(
 
   function automatic logic [Cols-1:0] [31:0] added(logic [Cols-1:0] [31:0] old);
     logic [Cols-1:0] [31:0] sum;
-    for (int c = 0; c < Cols; c++) sum[c] = (first_i ? '0 : old[c]) + sums_i[c];
+    if (Float != 0 && floats_i) begin
+      for (int c = 0; c < Cols; c++) sum[c] = npu_float_pkg::add(first_i ? '0 : old[c], sums_i[c]);
+    end else begin
+      for (int c = 0; c < Cols; c++) sum[c] = (first_i ? '0 : old[c]) + sums_i[c];
+    end
     return sum;
   endfunction
 

@@ -5,6 +5,7 @@ module npu_mac_array_output #(
   parameter int unsigned PixelBits = 6,
   parameter int unsigned Rows = 64,
   parameter int unsigned Residual = 1,
+  parameter int unsigned Float = 0,
   localparam int unsigned ColBits = $clog2(Cols) + 1
 ) (
   input  logic                                clk_i,
@@ -99,10 +100,13 @@ module npu_mac_array_output #(
   logic adds, value_valid, value_ready;
   logic [Cols-1:0] [47:0] value_result;
   assign adds = (Residual != 0) && command_i.residual != 2'(npu_contract_pkg::ResidualNone);
-  npu_rescale #(.Lanes(Cols)) u_rescale (
+  npu_contract_pkg::element_e type_;
+  assign type_ = npu_contract_pkg::element_e'(8'(command_i.dst_type));
+  npu_rescale #(.Lanes(Cols), .Float(Float)) u_rescale (
     .clk_i,
     .rst_ni,
     .kind_i(command_i.rescale),
+    .type_i(type_),
     .wide_i,
     .output_zp_i(adds ? 32'(header_i.value_zp) : header_i.output_zp),
     .low_i(low),
@@ -169,7 +173,8 @@ module npu_mac_array_output #(
     .block_last_i(wide_i ? PixelBits'(Rows / 2 - 1) : PixelBits'(Rows - 1)),
     .row_stride_i(command_i.dst_row_stride),
     .pixel_stride_i(command_i.dst_pixel_stride),
-    .element_shift_i(command_i.dst_type[1:0]),
+    .element_shift_i((Float != 0 && npu_float_pkg::is_float(type_)) ? npu_float_pkg::bytes_log2(type_)
+                                                                    : command_i.dst_type[1:0]),
     .offset_o,
     .columns_o,
     .last_o

@@ -9,6 +9,7 @@ module npu_mac_array_stream #(
   parameter int unsigned DwTaps = 2,
   parameter int unsigned AccBytes = 4096,
   parameter int unsigned Split = 1,
+  parameter int unsigned PhaseBits = 2,
   localparam int unsigned Rows = AccBytes / 2 / 4 / Cols,
   localparam int unsigned PixelBits = $clog2(Rows),
   localparam int unsigned ColBits = $clog2(Cols) + 1,
@@ -18,6 +19,8 @@ module npu_mac_array_stream #(
   input  logic                           clk_i,
   input  logic                           rst_ni,
   input  npu_contract_pkg::mxu_command_t command_i,
+  input  logic                     [1:0] bytes_log2_i,  // of an activation
+  input  logic           [PhaseBits-1:0] phase_last_i,  // of a pixel's cycles in a step
   input  logic                     [1:0] split_i,   // log2 of the pixels side by side
   input  logic                           setup_i,   // compute what depends on the command only
   input  logic                           begin_i,   // the cycle behind it
@@ -52,13 +55,13 @@ module npu_mac_array_stream #(
   output logic                           item_sums_o,   // completes those of a pixel that is not its group's last
   output logic                           item_half_o,
   output logic           [PixelBits-1:0] item_pixel_o,
-  output logic                     [1:0] item_phase_o,  // bytes: of the activation, of the weight
+  // Cycle of the pixel. Of 16-bit operands bytes: of the activation, of the weight.
+  output logic           [PhaseBits-1:0] item_phase_o,
   output logic    [Split-1:0][Depth-1:0] lanes_o,       // that hold an element of the input; others count as zero
   output logic [Cols-1:0] [ColBits-1:0]  channel_o      // depthwise: element of the position that each column takes
 );
-  logic wide, wide_weights, depthwise, run;
+  logic wide, depthwise, run;
   assign wide = command_i.src_type == 4'(npu_contract_pkg::ElementI16);
-  assign wide_weights = command_i.weight_type == 4'(npu_contract_pkg::ElementI16);
   assign depthwise = command_i.mode == npu_contract_pkg::MxuModeDepthwise;
   assign run = !depthwise && command_i.in_c >= Depth;
   assign depthwise_o = depthwise;
@@ -113,9 +116,9 @@ module npu_mac_array_stream #(
       move_column_q <= move_columns;
       move_x_q <= move_columns * 32'(command_i.dilation_x);
       move_y_q <= move_rows * 32'(command_i.dilation_y);
-      move_offset_q <= (run ? '0 : (move_elements % channels) << wide) + move_columns * tap_offset_x_q +
+      move_offset_q <= (run ? '0 : (move_elements % channels) << bytes_log2_i) + move_columns * tap_offset_x_q +
                        move_rows * tap_offset_y_q;
-      carry_offset_q <= tap_offset_x_q - (run ? '0 : channels << wide);
+      carry_offset_q <= tap_offset_x_q - (run ? '0 : channels << bytes_log2_i);
       wrap_x_q <= kernel_w * 32'(command_i.dilation_x);
       wrap_offset_q <= tap_offset_y_q - kernel_w * tap_offset_x_q;
     end
@@ -138,7 +141,7 @@ module npu_mac_array_stream #(
           lane_column_q[k] <= column;
           lane_x_q[k] <= column * 32'(command_i.dilation_x);
           lane_y_q[k] <= row * 32'(command_i.dilation_y);
-          lane_offset_q[k] <= (channel << wide) + column * tap_offset_x_q + row * tap_offset_y_q;
+          lane_offset_q[k] <= (channel << bytes_log2_i) + column * tap_offset_x_q + row * tap_offset_y_q;
         end
       end
     end
@@ -165,10 +168,10 @@ module npu_mac_array_stream #(
   logic [DepthBits-1:0] elements_q;
   logic [Depth-1:0] lanes_q;  // below elements_q
   logic [31:0] chunk_offset_q;  // of the step's first channel, where lanes do not know it
-  logic [1:0] phase_q;
+  logic [PhaseBits-1:0] phase_q;
 
   logic enter, phase_last, step_last, pixel_last, waits_q;
-  assign phase_last = phase_q == {wide_weights, wide};
+  assign phase_last = phase_q == phase_last_i;
   assign valid_o = active_q && !done_q && phase_q == '0 && (!freeze_i || waits_q);
   assign enter = (phase_q == '0) ? valid_o && ready_i : active_q && !done_q && !freeze_i;
   assign step_last = enter && phase_last && pixel_last;
@@ -193,7 +196,7 @@ module npu_mac_array_stream #(
     end else begin
       waits_q <= valid_o && !ready_i;
       if (begin_i) half_q <= 1'b0;
-      if (enter) phase_q <= phase_last ? '0 : phase_q + 2'd1;
+      if (enter) phase_q <= phase_last ? '0 : phase_q + 1'b1;
       if (switch_o) begin
         active_q <= !end_i;
         done_q <= 1'b0;
@@ -228,7 +231,7 @@ module npu_mac_array_stream #(
       columns_q <= columns_i;
       for (int unsigned k = 0; k < Depth; k++) lanes_q[k] <= DepthBits'(k) < step_elements_i;
       if (run) begin
-        chunk_offset_q <= (first_i || chunk_last_q) ? '0 : chunk_offset_q + (32'(Depth) << wide);
+        chunk_offset_q <= (first_i || chunk_last_q) ? '0 : chunk_offset_q + (32'(Depth) << bytes_log2_i);
       end else begin
         if (first_i && depthwise) begin
           for (int unsigned c = 0; c < Cols; c++) begin
@@ -243,7 +246,7 @@ module npu_mac_array_stream #(
             end
           end
           chunk_offset_q <= group_first_i ? '0
-              : chunk_offset_q + ((32'(move_channels) + 32'(turn0_wraps)) << wide);
+              : chunk_offset_q + ((32'(move_channels) + 32'(turn0_wraps)) << bytes_log2_i);
         end else if (!depthwise) begin
           chunk_offset_q <= '0;
         end

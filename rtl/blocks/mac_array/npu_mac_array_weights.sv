@@ -7,10 +7,12 @@ module npu_mac_array_weights #(
   parameter int unsigned Cols = 8,
   parameter int unsigned Depth = 8,
   parameter int unsigned DwTaps = 2,
-  parameter int unsigned DwColumns = 8,
+  parameter int unsigned DwColumns = 8,   // that a beat has room for, of bytes
   parameter int unsigned AccBytes = 4096,
   parameter int unsigned PortBytes = 16,
-  localparam int unsigned Beats = 2 * Cols * Depth / PortBytes,
+  parameter int unsigned MostBytes = 2,   // of a weight
+  parameter int unsigned Float = 0,
+  localparam int unsigned Beats = MostBytes * Cols * Depth / PortBytes,
   localparam int unsigned BeatBits = $clog2(Beats),
   localparam int unsigned ColBits = $clog2(Cols) + 1,
   localparam int unsigned DepthBits = $clog2(Depth) + 1
@@ -18,6 +20,7 @@ module npu_mac_array_weights #(
   input  logic                           clk_i,
   input  logic                           rst_ni,
   input  npu_contract_pkg::mxu_command_t command_i,
+  input  logic                     [1:0] bytes_log2_i,  // of a weight
   input  logic                           setup_i,    // take the command's sizes
   input  logic                           begin_i,    // the last cycle of that
   input  logic                           freeze_i,
@@ -45,9 +48,8 @@ module npu_mac_array_weights #(
 );
   localparam int unsigned Rows = AccBytes / 2 / 4 / Cols;  // pixels of a block of 32-bit accumulators
 
-  logic wide, wide_weights, depthwise, run;
+  logic wide, depthwise, run;
   assign wide = command_i.src_type == 4'(npu_contract_pkg::ElementI16);
-  assign wide_weights = command_i.weight_type == 4'(npu_contract_pkg::ElementI16);
   assign depthwise = command_i.mode == npu_contract_pkg::MxuModeDepthwise;
   assign run = !depthwise && command_i.in_c >= Depth;
 
@@ -58,17 +60,25 @@ module npu_mac_array_weights #(
   logic [31:0] taps;
   assign taps = command_i.kernel_h * command_i.kernel_w;
   logic [ColBits-1:0] beat_columns;  // of a whole beat
+  function automatic logic [ColBits-1:0] at_most_all(input int unsigned columns);
+    at_most_all = (columns < Cols) ? ColBits'(columns) : ColBits'(Cols);
+  endfunction
   always_comb begin
-    beat_columns = wide_weights ? ColBits'(PortBytes / Depth / 2) : ColBits'(PortBytes / Depth);
-    if (PortBytes / Depth > Cols) beat_columns = ColBits'(Cols);
-    if (depthwise) beat_columns = ColBits'(DwColumns);
+    beat_columns = at_most_all(PortBytes / Depth);
+    if (bytes_log2_i[0]) beat_columns = at_most_all(PortBytes / Depth / 2);
+    if (MostBytes == 4 && bytes_log2_i[1]) beat_columns = at_most_all(PortBytes / Depth / 4);
+    if (depthwise) begin
+      beat_columns = at_most_all(DwColumns);
+      if (Float != 0 && bytes_log2_i[0]) beat_columns = at_most_all(DwColumns / 2);
+      if (MostBytes == 4 && bytes_log2_i[1]) beat_columns = at_most_all(DwColumns / 4);
+    end
   end
 
   // Strides. In a convolution a column's weights are contiguous; else columns are neighbours.
   logic [31:0] element_bytes;
   logic conv;
   assign conv = command_i.mode == npu_contract_pkg::MxuModeConv;
-  assign element_bytes = wide_weights ? 32'd2 : 32'd1;
+  assign element_bytes = 32'd1 << bytes_log2_i;
   assign column_stride_o = conv ? command_i.w_stride : element_bytes;
   assign element_stride_o = conv ? element_bytes : command_i.w_stride;
 
@@ -140,7 +150,7 @@ module npu_mac_array_weights #(
   always_comb begin
     next_group = group_offset_q;
     next_columns = columns_left_q;
-    next_offset = step_offset_q + (conv ? 32'(elements_o) << wide_weights : 32'(most) * command_i.w_stride);
+    next_offset = step_offset_q + (conv ? 32'(elements_o) << bytes_log2_i : 32'(most) * command_i.w_stride);
     if (last_o) begin
       next_group = group_last_o ? '0 : group_offset_q + 32'(Cols) * column_stride_o;
       next_columns = group_last_o ? command_i.out_c : columns_left_q - 32'(Cols);

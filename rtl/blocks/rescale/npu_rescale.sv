@@ -4,12 +4,14 @@
 
 module npu_rescale
 #(
-  parameter int unsigned Lanes = 8
+  parameter int unsigned Lanes = 8,
+  parameter int unsigned Float = 0
 ) (
   input  logic                           clk_i,
   input  logic                           rst_ni,
   // Held while values are in the pipeline.
   input  npu_contract_pkg::rescale_e     kind_i,
+  input  npu_contract_pkg::element_e     type_i,
   input  logic                           wide_i,
   input  logic signed             [31:0] output_zp_i,
   input  logic signed             [31:0] low_i,
@@ -46,10 +48,11 @@ module npu_rescale
   end
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
-    npu_rescale_lane u_lane (
+    npu_rescale_lane #(.Float(Float)) u_lane (
       .clk_i,
       .advance_i(advance),
       .kind_i,
+      .type_i,
       .wide_i,
       .output_zp_i,
       .low_i,
@@ -66,11 +69,9 @@ module npu_rescale
 
   `NPU_ASSERT_STABLE(ResultStable, valid_o, ready_i, result_o)
   // The configuration may change only while the pipeline is empty.
-  logic [$bits({kind_i, wide_i, output_zp_i, low_i, high_i, clamp_min_i, clamp_max_i})-1:0] config_q;
-  always_ff @(posedge clk_i) begin
-    config_q <= {kind_i, wide_i, output_zp_i, low_i, high_i, clamp_min_i, clamp_max_i};
-  end
-  `NPU_ASSUME(ConfigHeld,
-              valid_q == '0 || config_q == {kind_i, wide_i, output_zp_i, low_i, high_i, clamp_min_i, clamp_max_i})
+  logic [$bits({kind_i, type_i, wide_i, output_zp_i, low_i, high_i, clamp_min_i, clamp_max_i})-1:0] config_d, config_q;
+  assign config_d = {kind_i, type_i, wide_i, output_zp_i, low_i, high_i, clamp_min_i, clamp_max_i};
+  always_ff @(posedge clk_i) config_q <= config_d;
+  `NPU_ASSUME(ConfigHeld, valid_q == '0 || config_q == config_d)
 
 endmodule

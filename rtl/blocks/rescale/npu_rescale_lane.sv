@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One lane of the output stage: RESCALE of one value, in five steps with a register behind each. See README.md.
-module npu_rescale_lane (
+module npu_rescale_lane #(
+  parameter int unsigned Float = 0
+) (
   input  logic                       clk_i,
   input  logic                       advance_i,  // all registers take their next value
   // The same for all values in the pipeline.
   input  npu_contract_pkg::rescale_e kind_i,
+  input  npu_contract_pkg::element_e type_i,  // of a result of floating point
   input  logic               wide_i,       // values of 48 bits, else of 32
   input  logic signed [31:0] output_zp_i,
   input  logic signed [31:0] low_i,        // range of the result's type
@@ -22,7 +25,6 @@ module npu_rescale_lane (
   // 1: offset, wrapping at the width of the value.
   logic signed [47:0] sum, moved_d, moved_q;
   assign sum = value_i + offset_i;
-  assign moved_d = wide_i ? sum : 48'($signed(sum[31:0]));
   logic signed [31:0] multiplier_q;
   logic        [ 5:0] shift_q1, shift_q2;
 
@@ -56,6 +58,19 @@ module npu_rescale_lane (
     limit = (raised > high) ? high : raised;
   endfunction
 
+  // Floating point: 1: bias, 4: clamp, 5: rounded to the result's type.
+  logic signed [47:0] raw_d4, result_d;
+  always_comb begin
+    moved_d = wide_i ? sum : 48'($signed(sum[31:0]));
+    raw_d4 = raw_q3;
+    result_d = (kind_i == npu_contract_pkg::RescaleNone) ? raw_q4 : 48'(limit(clipped_q, clamp_min_i, clamp_max_i));
+    if (Float != 0 && kind_i == npu_contract_pkg::RescaleFloating) begin
+      moved_d = 48'(npu_float_pkg::add(value_i[31:0], offset_i[31:0]));
+      raw_d4 = 48'(npu_float_pkg::clamp(1'b0, raw_q3[31:0], clamp_min_i, clamp_max_i));
+      result_d = 48'(npu_float_pkg::narrow(type_i, raw_q4[31:0]));
+    end
+  end
+
   // Data registers need no reset: what is valid is known beside them.
   always_ff @(posedge clk_i) begin
     if (advance_i) begin
@@ -71,9 +86,9 @@ module npu_rescale_lane (
       raw_q3 <= raw_q2;
 
       clipped_q <= limit(placed, low_i, high_i);
-      raw_q4 <= raw_q3;
+      raw_q4 <= raw_d4;
 
-      result_o <= (kind_i == npu_contract_pkg::RescaleNone) ? raw_q4 : 48'(limit(clipped_q, clamp_min_i, clamp_max_i));
+      result_o <= result_d;
     end
   end
 

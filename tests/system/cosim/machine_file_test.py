@@ -39,6 +39,7 @@ REFUSALS = {
     "base: nano\nvpu_lanes: 4": "vpu_lanes is 4, but in RTL it is 8 to 64",
     "base: nano\nmxu_dw_taps: 16": "mxu_dw_taps is 16, but in RTL it is 1 to 8",
     "base: nano\nmxu_weight_port_bytes: 8": "mxu_weight_port_bytes is 8, but in RTL it is 16 to 64",
+    "base: nano\nmxu_fp32_cycles: 8": "mxu_weight_port_bytes is 16, but in RTL it is 32 to 64: a beat has at least a whole column of 32-bit weights",
     "base: nano\nmxu_cols: 128\nmxu_acc_bytes: 2048": "mxu_acc_bytes is 2048, but in RTL it is 4096 to",
     "base: nano\nmxu_split: 8": "mxu_split is 8, but in RTL it is 1 to 4",
     "base: nano\nspm_banks: 1": "spm_banks is 1, but in RTL it is 2 to",

@@ -6,6 +6,8 @@
 
 #include <random>
 
+#include "hw/contract/elements.h"
+
 namespace npu::timing {
 namespace {
 
@@ -159,15 +161,15 @@ TEST(MxuCycles, WideOperandsTakeLonger) {
 
 TEST(MxuCycles, FormatsHaveCyclesOfTheirOwn) {
   const Capabilities caps = edge();
-  EXPECT_EQ(mxu_float_cycles(Element::kF8e4m3, caps), 1u);
-  EXPECT_EQ(mxu_float_cycles(Element::kF8e5m2, caps), 1u);
-  EXPECT_EQ(mxu_float_cycles(Element::kF16, caps), 2u);
-  EXPECT_EQ(mxu_float_cycles(Element::kBf16, caps), 3u);
-  EXPECT_EQ(mxu_float_cycles(Element::kF32, caps), 5u);
+  EXPECT_EQ(contract::mxu_float_cycles(Element::kF8e4m3, caps), 1u);
+  EXPECT_EQ(contract::mxu_float_cycles(Element::kF8e5m2, caps), 1u);
+  EXPECT_EQ(contract::mxu_float_cycles(Element::kF16, caps), 2u);
+  EXPECT_EQ(contract::mxu_float_cycles(Element::kBf16, caps), 3u);
+  EXPECT_EQ(contract::mxu_float_cycles(Element::kF32, caps), 5u);
   for (const Element type : {Element::kI8, Element::kI16, Element::kI32, Element::kI48, Element::kBool}) {
-    EXPECT_EQ(mxu_float_cycles(type, caps), 0u);
+    EXPECT_EQ(contract::mxu_float_cycles(type, caps), 0u);
   }
-  EXPECT_EQ(mxu_float_cycles(Element::kF32, Capabilities()), 0u);
+  EXPECT_EQ(contract::mxu_float_cycles(Element::kF32, Capabilities()), 0u);
 }
 
 TEST(MxuCycles, FloatsTakeTheCyclesOfTheirFormat) {
