@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "driver/graph/builder.h"
+#include "tests/unit/bins/float_bins.h"
 #include "tests/unit/bins/graph_bins.h"
 
 namespace npu::test {
@@ -68,6 +69,22 @@ TEST(GraphBins, CountOnlyWhatADeviceRuns) {
   EXPECT_EQ(bins.count(graph::Op::kAbs), 0U);
   EXPECT_EQ(bins.family(graph::Op::kAdd).count("outermost > 1 & !innermost > 1 & same twice"), 1U);
   EXPECT_THAT(bins.missed(), IsSupersetOf({"SUB", "CONV2D", "CONV2D: batch > 1 & stride y > 1 & one pixel & one tap"}));
+}
+
+TEST(FloatBins, CountOperatorsByTheirTypes) {
+  graph::GraphBuilder b;
+  const graph::TensorId x = b.input("x", graph::DType::kFp16, {1}), n = b.input("n", graph::DType::kInt32, {1});
+  b.output(b.add(x, x));
+  b.output(b.add(n, n));
+  b.output(b.cast(x, graph::DType::kInt8));
+  const graph::Graph graph = b.build();
+  FloatBins bins;
+  const size_t all = bins.missed().size();
+  for (const graph::Operator& op : graph.main().operators) bins.add(graph, op);
+  EXPECT_EQ(bins.count("ADD FP16"), 1U);
+  EXPECT_EQ(bins.count("CAST input FP16, output INT8"), 1U);
+  EXPECT_EQ(bins.missed().size(), all - 2);
+  EXPECT_THAT(bins.missed(), IsSupersetOf({"ADD FP32", "COND_IF BF16", "CAST input INT8, output FP16"}));
 }
 
 }  // namespace

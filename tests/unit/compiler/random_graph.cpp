@@ -14,7 +14,9 @@ using graph::Op;
 using graph::Rescaling;
 using graph::RoundingMode;
 
-graph::Graph random_graph(uint32_t seed, int max_dim) { return RandomGraph(seed, max_dim).make(); }
+graph::Graph random_graph(uint32_t seed, int max_dim, Numbers numbers) {
+  return RandomGraph(seed, max_dim, numbers).make();
+}
 
 graph::Graph RandomGraph::make() {
   const int inputs = pick(1, 3);
@@ -30,6 +32,8 @@ graph::Graph RandomGraph::make() {
 }
 
 void RandomGraph::grow() {
+  if (mixed_ && chance(6)) return grow_control();
+  if (mixed_ && chance(60)) return depth_ > 0 ? grow_exact_float() : grow_float();
   using Grow = void (RandomGraph::*)();
   static constexpr Grow kGrow[] = {
       &RandomGraph::grow_binary,      &RandomGraph::grow_binary,
@@ -44,7 +48,11 @@ void RandomGraph::grow() {
       &RandomGraph::grow_conv3d,      &RandomGraph::grow_variable,
       &RandomGraph::grow_variable,    &RandomGraph::grow_shift_or_division,
   };
-  (this->*kGrow[pick(0, static_cast<int>(std::size(kGrow)) - 1)])();
+  grow_any(kGrow);
+}
+
+void RandomGraph::grow_any(std::span<void (RandomGraph::*const)()> choices) {
+  (this->*choices[static_cast<size_t>(pick(0, static_cast<int>(choices.size()) - 1))])();
 }
 
 std::vector<double> RandomGraph::numbers(int64_t count, int low, int high) {
@@ -54,6 +62,7 @@ std::vector<double> RandomGraph::numbers(int64_t count, int low, int high) {
 }
 
 RandomGraph::DType RandomGraph::any_type() {
+  if (mixed_ && chance(60)) return any_float();
   static constexpr DType kTypes[] = {DType::kInt8, DType::kInt8, DType::kInt32, DType::kInt16, DType::kBool};
   return kTypes[pick(0, 4)];
 }
@@ -83,6 +92,7 @@ int64_t RandomGraph::product(const Shape& dims) {
 
 RandomGraph::TensorId RandomGraph::as_type(TensorId id, DType to) {
   if (type(id) == to) return id;
+  if (is_float(id) || is_float(to)) return cast_to(id, to);
   if (to == DType::kBool || type(id) == DType::kBool) return b_.cast(id, to);
   Rescaling how;
   how.multiplier = {static_cast<double>(pick(1 << 29, 1 << 30))};
@@ -108,6 +118,7 @@ RandomGraph::TensorId RandomGraph::partner(DType to, Shape dims) {
     if (one || chance(20)) d = 1;
   }
   if (chance(25)) {
+    if (is_float(to)) return constant_reals(to, dims);
     std::vector<double> values = to == DType::kBool ? numbers(product(dims), 0, 1) : numbers(product(dims), -100, 100);
     if (chance(50)) values.assign(values.size(), values[0]);
     return b_.constant(to, dims, values);

@@ -11,9 +11,11 @@ namespace npu::compiler::testing {
 using graph::Op;
 
 void RandomGraph::make_variable(int index) {
-  const DType type = chance(70) ? DType::kInt8 : DType::kInt32;
+  DType type = chance(70) ? DType::kInt8 : DType::kInt32;
+  if (mixed_ && chance(70)) type = any_real();
   const Shape dims = any_shape(4);  // persistent SRAM is small
   variables_.push_back(b_.variable("state" + std::to_string(index), type, dims, std::vector<double>{1}));
+  if (mixed_ && chance(50)) b_.declare(variables_.back());
 }
 
 void RandomGraph::grow_variable() {
@@ -26,8 +28,14 @@ void RandomGraph::grow_variable() {
   }
 }
 
-void RandomGraph::grow_view() {
+// Few operators have results of FP8, which moves like everything else.
+RandomGraph::TensorId RandomGraph::any_to_move() {
   const TensorId a = any();
+  return mixed_ && chance(30) ? as_type(a, any_float()) : a;
+}
+
+void RandomGraph::grow_view() {
+  const TensorId a = any_to_move();
   if (rank(a) == 0) return void(add(b_.reshape(a, Shape(static_cast<size_t>(pick(1, 3)), 1))));
   switch (pick(0, 4)) {
     case 0:
@@ -67,7 +75,7 @@ void RandomGraph::grow_slice(TensorId a) {
 }
 
 void RandomGraph::grow_layout() {
-  const TensorId a = any();
+  const TensorId a = any_to_move();
   if (rank(a) == 0 || product(shape(a)) > 600) return;
   switch (pick(0, 4)) {
     case 4:
@@ -126,6 +134,7 @@ void RandomGraph::grow_rows(TensorId a) {
 void RandomGraph::grow_reduction() {
   const TensorId a = any();
   if (rank(a) == 0) return;
+  if (is_float(a)) return grow_real_reduction(a);
   const int axis = pick(0, rank(a) - 1);
   if (type(a) == DType::kBool) {
     add(b_.reduce(chance(50) ? Op::kReduceAll : Op::kReduceAny, a, axis));

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random graphs of integers and floating point on the device. Each operator against the reference, on the device's own
+// operands; and the device against itself in every bit: with operators fused and not, in other tiles, timed and
+// functional.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "driver/compiler/compile.h"
+#include "driver/graph/builder.h"
+#include "driver/graph/validate.h"
+#include "driver/runtime/runtime.h"
+#include "sim/platform/platform.h"
+#include "tests/system/graphs/beside.h"
+#include "tests/system/graphs/graph_bench.h"
+#include "tests/system/graphs/mixed_graph.h"
+#include "tests/system/graphs/open_graph.h"
+#include "tests/system/graphs/operator_judge.h"
+
+namespace npu::test {
+namespace {
+
+using graph::Value;
+using Results = std::vector<std::vector<Value>>;  // by invocation
+
+constexpr int kInvocations = 2;
+
+// `server` has room for everything; with nano's sizes tensors are cut, and sums take many steps.
+presets::Preset machine_of(bool small) {
+  const presets::Preset server = presets::load_preset("server");
+  if (!small) return server;
+  presets::Preset machine = presets::load_preset("nano");
+  for (const auto key : {&contract::Capabilities::mxu_fp8_cycles, &contract::Capabilities::mxu_fp16_cycles,
+                         &contract::Capabilities::mxu_bf16_cycles, &contract::Capabilities::mxu_fp32_cycles,
+                         &contract::Capabilities::vpu_float}) {
+    machine.caps.*key = server.caps.*key;
+  }
+  return presets::parse_preset("small", "small", presets::to_yaml(machine));
+}
+
+runtime::Device open_device(bool small, model::Mode mode) {
+  platform::PlatformOptions options;
+  options.preset = machine_of(small);
+  options.mode = mode;
+  options.control_cpu = false;
+  options.jitter_seed = 17;
+  options.jitter_max_cycles = mode == model::Mode::kTimed ? 50 : 0;
+  runtime::DeviceOptions driver;
+  driver.bypass_firmware = true;
+  return runtime::Device::open(platform::open_tlm_device(options), driver);
+}
+
+Results run(const graph::Graph& graph, runtime::Device& device, const Results& inputs,
+            const compiler::Options& options) {
+  runtime::Context context = device.create_context();
+  runtime::LoadedProgram program = context.load(compiler::compile(graph, device.capabilities(), options));
+  runtime::Job job = program.create_job();
+  Results results;
+  for (const std::vector<Value>& values : inputs) {
+    for (size_t i = 0; i < values.size(); ++i) job.set_input(i, values[i]);
+    static_cast<void>(job.run());
+    results.push_back(job.outputs());
+  }
+  device.cold_reset();
+  return results;
+}
+
+std::vector<uint8_t> bytes_of(const Results& results) {
+  std::vector<uint8_t> bytes;
+  for (const std::vector<Value>& values : results) {
+    for (const Value& value : values) bytes.insert(bytes.end(), value.bytes.begin(), value.bytes.end());
+  }
+  return bytes;
+}
+
+// Of a graph as it is, by what the open form made of its tensors.
+Results outputs_of(const graph::Graph& graph, const std::vector<Values>& open) {
+  Results results;
+  for (const Values& values : open) {
+    results.emplace_back();
+    for (const graph::TensorId id : graph.main().outputs) results.back().push_back(values[id]);
+  }
+  return results;
+}
+
+// The first output that differs, in words; empty: none.
+std::string difference(const Results& got, const Results& want) {
+  for (size_t i = 0; i < want.size(); ++i) {
+    for (size_t k = 0; k < want[i].size(); ++k) {
+      if (got[i][k].bytes != want[i][k].bytes) return fmt::format("output {} of invocation {} has other bits", k, i);
+    }
+  }
+  return {};
+}
+
+// The first schedule that comes, with one tile buffer or two. The device in the other process gets the best one.
+compiler::Options quick(bool double_buffer) {
+  compiler::Options options;
+  options.schedule.double_buffer = options.schedule.prefetch = double_buffer;
+  options.schedule.effort = compiler::Effort::kLeast;
+  return options;
+}
+
+void print(const Judgements& all) {
+  std::cout << all.operators << " operators judged and " << all.undefined << " undefined, " << all.compared
+            << " elements compared, " << all.finite << " of them numbers of floating point, " << all.rounded
+            << " with other bits than the reference's\n";
+  for (const auto& [what, worst] : all.worst) {
+    if (worst > 0) std::cout << fmt::format("{:28} {:.3f} of the bound at worst\n", what, worst);
+  }
+  all.bins.print(std::cout);
+}
+
+// One graph on the device of this process, in its open form and as it is, and what came of it in the other process.
+void check(const graph::Graph& graph, const Results& inputs, runtime::Device& device, Beside& timed, Judgements& all) {
+  graph::validate(graph);
+  const graph::Graph open = open_form(graph);
+  const Results results = run(open, device, inputs, quick(true));
+  OperatorJudge judge(graph, all);
+  std::vector<Values> values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values.push_back(values_of(open, inputs[i], results[i]));
+    EXPECT_EQ(judge.judge(values[i]), "") << "invocation " << i;
+  }
+  const Results want = outputs_of(graph, values);
+  EXPECT_EQ(difference(run(graph, device, inputs, quick(false)), want), "") << "fused";
+  EXPECT_TRUE(timed.next() == bytes_of(want)) << "timed: outputs have other bits";
+}
+
+// NPU_MIXED_GRAPHS says how many graphs, from seed NPU_MIXED_SEED on; the small machine runs a third of them.
+class MixedGraphs : public testing::TestWithParam<bool> {};
+
+TEST_P(MixedGraphs, AreNearTheReferenceAndTheSameHoweverTheyRun) {
+  const uint32_t first = number_from("NPU_MIXED_SEED", 1), graphs = number_from("NPU_MIXED_GRAPHS", 1000);
+  const uint32_t count = GetParam() ? (graphs + 2) / 3 : graphs;
+  Beside timed(first, count, [](uint32_t seed) {
+    static runtime::Device device = open_device(GetParam(), model::Mode::kTimed);
+    const graph::Graph graph = mixed_graph(seed);
+    return bytes_of(run(graph, device, mixed_inputs(graph, seed, kInvocations), {}));
+  });
+  runtime::Device device = open_device(GetParam(), model::Mode::kFunctional);
+  Judgements all;
+  for (uint32_t seed = first; seed < first + count && !HasFailure(); ++seed) {
+    SCOPED_TRACE("NPU_MIXED_GRAPHS=1 NPU_MIXED_SEED=" + std::to_string(seed));
+    try {
+      const graph::Graph graph = mixed_graph(seed);
+      check(graph, mixed_inputs(graph, seed, kInvocations), device, timed, all);
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+  print(all);
+  EXPECT_GT(all.operators, all.undefined * 50);
+  if (count >= 1000 && !HasFailure()) {
+    EXPECT_THAT(all.bins.missed(), testing::IsEmpty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, MixedGraphs, testing::Bool(),
+                         [](const auto& info) { return info.param ? "small" : "server"; });
+
+// The one difference of fused operators: the MXU clamps its sum before it rounds it to 16 bits. Here that is -3e-8.
+TEST(FusedClamp, MakesEitherZeroOfWhatRoundsToZero) {
+  graph::GraphBuilder b;
+  const graph::TensorId x = b.input("x", graph::DType::kFp16, {1, 1, 1, 1});
+  const auto constant = [&](const graph::Shape& shape, double value) {
+    return b.constant(graph::DType::kFp16, shape, std::vector<double>{value});
+  };
+  b.output(b.clamp(b.conv2d(x, constant({1, 1, 1, 1}, 0.25), constant({1}, -0.0)), 0, 6));
+  const Results inputs = {{{graph::DType::kFp16, {1, 1, 1, 1}, {0x02, 0x80}}}};
+  runtime::Device device = open_device(false, model::Mode::kFunctional);
+  const graph::Graph fused = b.build(), open = open_form(fused);
+  const Results got = run(fused, device, inputs, quick(true)), results = run(open, device, inputs, quick(true));
+  const Results want = outputs_of(fused, {values_of(open, inputs[0], results[0])});
+  EXPECT_THAT(got[0][0].bytes, testing::ElementsAre(0, 0));
+  EXPECT_THAT(want[0][0].bytes, testing::ElementsAre(0, 0x80));
+  EXPECT_EQ(difference(got, want), "output 0 of invocation 0 has other bits");
+}
+
+}  // namespace
+}  // namespace npu::test
