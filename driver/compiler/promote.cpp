@@ -6,7 +6,7 @@
 
 #include "driver/compiler/lower/views.h"
 #include "driver/graph/float_format.h"
-#include "hw/timing/mxu_cycles.h"
+#include "hw/contract/elements.h"
 
 namespace npu::compiler {
 namespace {
@@ -26,7 +26,7 @@ bool multiplies(Op op) {
 bool is_narrow_float(DType type) { return type != DType::kFp32 && graph::float_format(type); }
 
 bool has_products(DType type, const contract::Capabilities& machine) {
-  return timing::mxu_float_cycles(*element_of(type), machine) != 0;
+  return contract::mxu_float_cycles(*element_of(type), machine) != 0;
 }
 
 bool is_promoted(const Block& block, const Operator& op, const contract::Capabilities& machine) {

@@ -30,7 +30,7 @@ constexpr CommandHelp kImportHelp = {
     "python gets them.",
     "  npu import okay_nabu.tflite -o okay_nabu.tosa\n"
     "  npu import net.tflite --shape serving_default_x:0=8x4 -o net.tosa\n"
-    "  npu import net.mlir -o net.tosa\n"
+    "  npu import net.mlir -o net.tosa                             (sizes that it leaves open stay so)\n"
     "  npu import net.mlirbc --function forward -o net.tosa\n"
     "  NPU_PYTHON_TOOLS=~/venv/bin npu import net.tflite -o net.tosa\n"};
 
@@ -40,8 +40,9 @@ int import_and_report(const std::string& source, const std::string& target, cons
   places.write("--output", target);
   tool::check_file_writable(target);
   for (const std::string& note : importer::import_network(source, target, options)) say("{}\n", note);
-  const workload::Network network = workload::load_network(target);
-  say("{} -> {}: {} operators, {} bytes\n", source, target, network.graph.main().operators.size(), network.file_bytes);
+  const workload::Network network = workload::load_open_network(target);
+  say("{} -> {}: {} operators, {} bytes{}\n", source, target, network.graph.main().operators.size(), network.file_bytes,
+      network.was_open ? "; it leaves sizes open, which npu info names" : "");
   return 0;
 }
 
@@ -54,8 +55,8 @@ int run_import(const Arguments& arguments) {
                         "of a file with several functions, the one to take (main)");
   options.add_options()(
       "shape", po::value<std::vector<std::string>>()->value_name("NAME=5x4"),
-      "of a TensorFlow Lite file, the sizes of an input that has free ones; without it those that the "
-      "file gives");
+      "the sizes of an input that has free ones; without it those that a TensorFlow Lite file gives, and MLIR's stay "
+      "open");
   hidden.add_options()("file", po::value<std::string>());
   po::positional_options_description positional;
   positional.add("file", 1);
@@ -66,6 +67,7 @@ int run_import(const Arguments& arguments) {
   importer::ImportOptions chosen;
   if (values->count("function") > 0) chosen.function = (*values)["function"].as<std::string>();
   if (values->count("shape") > 0) {
+    static_cast<void>(shape_option(*values));  // refuses a name that is given twice
     for (const std::string& text : (*values)["shape"].as<std::vector<std::string>>()) {
       chosen.shapes.push_back(tool::parse_chosen_shape(text));
     }

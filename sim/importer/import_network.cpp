@@ -14,6 +14,8 @@
 #include "driver/graph/reader.h"
 #include "driver/graph/resolve.h"
 #include "driver/graph/text.h"
+#include "driver/graph/validate.h"
+#include "driver/graph/writer.h"
 #include "hw/contract/error.h"
 #include "sim/importer/mlir_cleanup.h"
 #include "sim/importer/mlir_text.h"
@@ -233,11 +235,26 @@ std::string kept_state(const std::string& source, size_t lstms) {
       source, lstms == 1 ? "LSTM" : fmt::format("{} LSTMs", lstms));
 }
 
-// The file that was made, with errors that name the user's.
-void check_made(const std::vector<uint8_t>& made, const fs::path& source, bool chosen_shapes) {
+// The file that was made, with errors that name the user's. Sizes that MLIR leaves open are those of `shapes`, or stay.
+std::vector<uint8_t> checked(std::vector<uint8_t> made, const fs::path& source, const graph::GivenShapes& shapes) {
+  const auto bytes = std::make_shared<const std::vector<uint8_t>>(std::move(made));
+  graph::Graph graph = graph::parse_tosa(bytes, source.string());
+  if (!graph::has_unknown_sizes(graph)) {
+    static_cast<void>(graph::static_form(std::move(graph)));
+    if (shapes.empty()) return *bytes;
+    throw Error(ErrorCode::kBadOption,
+                fmt::format("{} leaves no size open: leave out --shape", graph::in_quotes(source.string())));
+  }
+  graph::validate(graph, graph::Sizes::kMayBeUnknown);
+  if (shapes.empty()) return *bytes;
+  const graph::Graph fixed = graph::resolve(graph, shapes);
+  graph::validate(fixed);
+  return graph::serialize(fixed);
+}
+
+std::vector<uint8_t> checked_tflite(std::vector<uint8_t> made, const fs::path& source, bool chosen_shapes) {
   try {
-    static_cast<void>(
-        graph::static_form(graph::parse_tosa(std::make_shared<const std::vector<uint8_t>>(made), source.string())));
+    return checked(std::move(made), source, {});
   } catch (const Error& error) {
     if (!chosen_shapes) throw;
     throw Error(
@@ -248,17 +265,17 @@ void check_made(const std::vector<uint8_t>& made, const fs::path& source, bool c
   }
 }
 
+graph::GivenShapes given(const std::vector<tool::ChosenShape>& shapes) {
+  graph::GivenShapes given;
+  for (const tool::ChosenShape& shape : shapes) given.emplace(shape.input, shape.sizes);
+  return given;
+}
+
 }  // namespace
 
 std::vector<std::string> import_network(const fs::path& source, const fs::path& tosa, const ImportOptions& options) {
   const Kind kind = kind_of(source);
   const std::string quoted = graph::in_quotes(source.string());
-  if (kind == Kind::kMlir && !options.shapes.empty()) {
-    throw Error(
-        ErrorCode::kBadOption,
-        fmt::format("--shape is for TensorFlow Lite files; export the MLIR {} with the sizes that it shall have",
-                    quoted));
-  }
   const Tools tools(
       kind == Kind::kTflite ? std::vector<std::string>{kConverter, kOptimiser} : std::vector<std::string>{kOptimiser},
       source);
@@ -275,8 +292,9 @@ std::vector<std::string> import_network(const fs::path& source, const fs::path& 
   } else {
     serialise(tools, place_mlir(tools, source), quoted, options.function, nullptr);
   }
-  const std::vector<uint8_t> made = graph::read_file(tools.work("made/out.tosa"), UINTMAX_MAX);
-  check_made(made, source, !options.shapes.empty());
+  std::vector<uint8_t> made = graph::read_file(tools.work("made/out.tosa"), UINTMAX_MAX);
+  made = kind == Kind::kTflite ? checked_tflite(std::move(made), source, !options.shapes.empty())
+                               : checked(std::move(made), source, given(options.shapes));
   graph::write_file(tosa, made);
   return notes;
 }

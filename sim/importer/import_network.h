@@ -12,12 +12,12 @@ namespace npu::importer {
 
 struct ImportOptions {
   std::string function;                   // of an MLIR file with several functions, the one to take; main when empty
-  std::vector<tool::ChosenShape> shapes;  // of a TensorFlow Lite file's inputs with free sizes
+  std::vector<tool::ChosenShape> shapes;  // of inputs, and of MLIR's variables, that the file leaves open
 };
 
 // Converts a TensorFlow Lite file, or MLIR (text or bytecode) that is in the TOSA dialect but for leftovers (see
 // mlir_cleanup.h), and writes a TOSA 1.0 file: converted, cleaned, serialised, read back and validated under a
-// temporary name, then renamed. The kind is told by content. Returns a line about each thing that the user did not ask
+// temporary name, then renamed. The kind is told by content. Sizes that MLIR leaves open stay so without `shapes`. Returns a line about each thing that the user did not ask
 // for: sizes that the file leaves free, state that is kept. Throws Error: kCannotRead, kCannotWrite, kToolMissing (with
 // how to get the tools), kToolFailed (with what the tool said), kFileDamaged for what is neither kind or is damaged,
 // kOperatorUnsupported naming operators that have no TOSA form, and what cleaning, reading and validating throw.

@@ -279,10 +279,9 @@ class Cleaner {
   }
 
   static void check_type(std::string_view type, std::string_view what) {
-    if (!has_static_shape(type)) {
+    if (!has_rank(type)) {
       throw Error(ErrorCode::kFeatureUnsupported,
-                  fmt::format("{} has the type {}, of which a size is unknown; export the network with fixed sizes",
-                              what, type));
+                  fmt::format("{} has the type {}, of no known rank; export the network with ranks", what, type));
     }
     if (has_known_element(type)) return;
     throw Error(ErrorCode::kTypeUnsupported,

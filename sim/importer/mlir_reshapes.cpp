@@ -32,11 +32,12 @@ bool is_wide_reshape(const MlirOperation& op) {
   return op.name == "tosa.reshape" && element_of(op.operand_types[0]) == "i48";
 }
 
-// Whether the RESCALE of a reshaped value works on the value before, too: its channels must be the same.
+// Whether the RESCALE of a reshaped value works on the value before, too: its channels must be the same, and known.
 bool may_go_before(const MlirOperation& rescale, const MlirOperation& reshape) {
-  return rescale.name == "tosa.rescale" &&
-         (property(rescale.properties, "per_channel") != "true" ||
-          last_dimension(reshape.operand_types[0]) == last_dimension(reshape.result_types[0]));
+  if (rescale.name != "tosa.rescale") return false;
+  const std::string_view before = last_dimension(reshape.operand_types[0]);
+  return property(rescale.properties, "per_channel") != "true" ||
+         (before == last_dimension(reshape.result_types[0]) && before.find('?') == std::string_view::npos);
 }
 
 using Moved = std::map<std::string, const MlirOperation*, std::less<>>;

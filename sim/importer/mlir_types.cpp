@@ -17,9 +17,8 @@ bool is_digit_character(char c) { return std::isdigit(static_cast<unsigned char>
 
 }  // namespace
 
-bool has_static_shape(std::string_view type) {
-  const std::string_view shape = type.starts_with(kTensorHead) ? type.substr(kTensorHead.size()) : std::string_view();
-  return shape.find("?x") == std::string_view::npos && !shape.starts_with("*x");
+bool has_rank(std::string_view type) {
+  return !type.starts_with(kTensorHead) || !type.substr(kTensorHead.size()).starts_with("*x");
 }
 
 bool is_unsigned(std::string_view type) {

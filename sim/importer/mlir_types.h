@@ -6,8 +6,8 @@
 
 namespace npu::importer {
 
-// Whether every size of a tensor is a number; true for a type that is not a tensor.
-[[nodiscard]] bool has_static_shape(std::string_view type);
+// Whether it is known how many dimensions a tensor has; true for a type that is not a tensor.
+[[nodiscard]] bool has_rank(std::string_view type);
 
 // Has the letters of a type such as ui8, of any width.
 [[nodiscard]] bool is_unsigned(std::string_view type);

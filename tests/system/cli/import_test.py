@@ -302,8 +302,8 @@ class Refused(Import):
         self.refused(3, "operator_unsupported", "func.call (net.mlir line 2), which must be inlined",
                      head + "  %0 = func.call @f(%a) : (tensor<4xi32>) -> tensor<4xi32>\n  return %0 : tensor<4xi32>\n}\n"
                      "func.func private @f(%a: tensor<4xi32>) -> tensor<4xi32> {\n  return %a : tensor<4xi32>\n}\n")
-        self.refused(3, "feature_unsupported", "tensor<?xi32>, of which a size is unknown; export the network with fixed sizes",
-                     head.replace("4x", "?x") + "  return %a : tensor<?xi32>\n}\n")
+        self.refused(3, "feature_unsupported", "tensor<*xi32>, of no known rank; export the network with ranks",
+                     head.replace("4x", "*x") + "  return %a : tensor<*xi32>\n}\n")
         self.refused(3, "type_unsupported", "tensor<4xui32>", head.replace("i32", "ui32") +
                      "  %0 = tosa.add %a, %a : (tensor<4xui32>, tensor<4xui32>) -> tensor<4xui32>\n"
                      "  return %0 : tensor<4xui32>\n}\n")

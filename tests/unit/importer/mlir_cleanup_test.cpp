@@ -170,8 +170,8 @@ TEST(CleanMlir, NamesNoLinesOfWhatWasConverted) {
 }
 
 TEST(CleanMlir, RefusesWhatHasNoSizesOrData) {
-  expect_error(module(function("%r = \"tosa.abs\"(%a) : (tensor<4xi8>) -> tensor<4x?xi8>\n")),
-               ErrorCode::kFeatureUnsupported, "tensor<4x?xi8>");
+  expect_error(module(function("%r = \"tosa.abs\"(%a) : (tensor<4xi8>) -> tensor<*xi8>\n")),
+               ErrorCode::kFeatureUnsupported, "tensor<*xi8>");
   expect_error(module(function("%r = \"tosa.const\"() <{values = dense_resource<__elided__> : tensor<4xi8>}> : () -> "
                                "tensor<4xi8>\n")),
                ErrorCode::kBadData, "__elided__");
