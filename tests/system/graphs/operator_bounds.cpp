@@ -59,7 +59,10 @@ double function_share(const Judged& j, int64_t i) {
   operands.x = number_at(j.operands[0], broadcast(j.operands[0].shape, j.want.shape, i));
   if (j.operands.size() > 1) operands.y = number_at(j.operands[1], broadcast(j.operands[1].shape, j.want.shape, i));
   const double want = functions::float_reference(j.op.op, operands.x, operands.y);
-  return functions::error_share(j.op.op, element_of(j.want.type), operands, number_at(j.got, i), want);
+  const double got = number_at(j.got, i);
+  const double share = functions::error_share(j.op.op, element_of(j.want.type), operands, got, want);
+  // The bound of a POW that is 0 in double precision may be no number.
+  return !std::isnan(share) ? share : got == want ? 0 : kInfinity;
 }
 
 // The share of the bound, of numbers with other bits.
