@@ -480,8 +480,13 @@ NPU_EXPORT npu_status npu_context_clear_variable(npu_context* context, const cha
 // buffer. Since version 1.1, as all that follows here.
 NPU_EXPORT npu_status npu_context_snapshot(npu_context* context, const char* label, void* bytes, size_t size,
                                            size_t* length, npu_error** error);
-// Gives every variable of the context the content that it has in the snapshot. NPU_STATUS_BAD_SNAPSHOT, before anything
-// changes, when it is damaged or does not have exactly the variables that the loaded programs declare.
+// Gives every variable of the context the content and the size that it has in the snapshot. One that is not written
+// there starts as after npu_context_clear_variable(): with programs for sizes within bounds (since version 1.6) its
+// size is open again, whatever the snapshot says. Before anything changes: NPU_STATUS_BAD_SNAPSHOT when the snapshot is
+// damaged or does not have exactly the variables that the loaded programs declare, of the same types and fixed sizes;
+// NPU_STATUS_SIZE_OUT_OF_BOUNDS for a written one that is larger than the bounds;
+// NPU_STATUS_VARIABLE_MISMATCH when the loaded programs do not fit together. A job that brings another size than the
+// restored one is NPU_STATUS_VARIABLE_MISMATCH, too, until the variable is cleared.
 NPU_EXPORT npu_status npu_context_restore(npu_context* context, const void* bytes, size_t size, npu_error** error);
 // The same to and from a file: NPU_STATUS_CANNOT_WRITE, NPU_STATUS_CANNOT_READ.
 NPU_EXPORT npu_status npu_context_snapshot_file(npu_context* context, const char* label, const char* path,

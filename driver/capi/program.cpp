@@ -13,6 +13,7 @@
 #include "driver/compiler/bounds.h"
 #include "driver/compiler/compile.h"
 #include "driver/graph/file.h"
+#include "driver/graph/infer.h"
 #include "driver/graph/reader.h"
 #include "driver/graph/resolve.h"
 #include "driver/graph/validate.h"
@@ -55,23 +56,22 @@ npu::compiler::Options compiler_options(const npu_context& context) {
   return options;
 }
 
-bool has_open_inputs(const npu::graph::Graph& graph) {
-  const npu::graph::Block& main = graph.main();
-  return std::any_of(main.inputs.begin(), main.inputs.end(), [&](npu::graph::TensorId id) {
-    const npu::graph::Shape& shape = main.tensors[id].shape;
-    return std::any_of(shape.begin(), shape.end(), [](int64_t size) { return size < 0; });
+bool leave_open(const npu::graph::GivenShapes& shapes) {
+  return std::any_of(shapes.begin(), shapes.end(), [](const auto& named) {
+    return std::any_of(named.second.begin(), named.second.end(), [](int64_t size) { return size < 0; });
   });
 }
 
 npu_program* load_graph(const npu_context& context, npu::graph::Graph file) {
   if (npu::graph::has_unknown_sizes(file)) {
     npu::graph::validate(file, npu::graph::Sizes::kMayBeUnknown);
-    if (has_open_inputs(file)) {
+    const npu::graph::GivenShapes inputs = npu::graph::decided_inputs(file);
+    if (leave_open(inputs)) {
       throw npu::Error(npu::contract::ErrorCode::kFeatureUnsupported,
                        "the network leaves sizes of inputs open; give bounds for them with npu_program_load_bounds or "
                        "npu_program_load_file_bounds, or fix them with npu resolve");
     }
-    file = npu::graph::resolve(file, {});
+    file = npu::graph::resolve(file, inputs);
   }
   const npu::graph::Graph graph = npu::graph::static_form(std::move(file));
   return place(context, {npu::compiler::compile(graph, context.device.capabilities(), compiler_options(context))});

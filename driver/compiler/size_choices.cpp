@@ -37,6 +37,24 @@ void narrow(std::optional<SizeRange>& range, SizeRange by) {
   }
 }
 
+// A size that the network decides has no bounds but that size.
+void require_decided(const SizeBounds& bound, int64_t size) {
+  if (bound.least == size && bound.most == size) return;
+  const bool inside = bound.least <= size && size <= bound.most;
+  throw Error(inside ? ErrorCode::kBadOption : ErrorCode::kSizeMismatch,
+              fmt::format("size '{}' is {} in this network, whatever the other sizes are, not {}..{}: leave its bounds "
+                          "out",
+                          bound.name, size, bound.least, bound.most));
+}
+
+// Of two sizes that are equal.
+void require_overlap(const SizeBounds& a, const SizeBounds& b) {
+  if (std::max(a.least, b.least) <= std::min(a.most, b.most)) return;
+  throw Error(ErrorCode::kSizeMismatch,
+              fmt::format("sizes '{}' and '{}' are equal in this network, but no size is in both {}..{} and {}..{}",
+                          a.name, b.name, a.least, a.most, b.least, b.most));
+}
+
 // Beyond the constants of a table of sizes.
 bool has_large_number(const SizeDemand& demand) {
   const auto large = [](const graph::Dim& dim) {
@@ -70,6 +88,7 @@ void SizeChoices::take_bounds(std::span<const SizeBounds> bounds) {
     if (symbols[id].of == Symbol::Of::kInput) names.emplace(symbols[id].name, id);
   }
   std::set<std::string> seen;
+  std::map<SymbolId, std::vector<SizeBounds>> of_equal;  // by the symbol that sizes are equal to
   for (const SizeBounds& bound : bounds) {
     const auto name = names.find(bound.name);
     if (name == names.end()) {
@@ -89,7 +108,12 @@ void SizeChoices::take_bounds(std::span<const SizeBounds> bounds) {
     const SizeRange range{bound.least, bound.most};
     narrow(bounds_[name->second], range);
     const std::optional<graph::Dim>& value = symbols[name->second].value;
-    if (const auto same = value ? same_as(*value) : std::nullopt) narrow(bounds_[*same], range);
+    if (value && value->is_number()) require_decided(bound, *value->number());
+    const std::optional<SymbolId> same = value ? same_as(*value) : name->second;
+    if (!same) continue;
+    if (*same != name->second) narrow(bounds_[*same], range);
+    for (const SizeBounds& other : of_equal[*same]) require_overlap(other, bound);
+    of_equal[*same].push_back(bound);
   }
 }
 
@@ -106,9 +130,7 @@ void SizeChoices::take_symbols() {
     }
     if (!bounds_[id]) {
       throw Error(ErrorCode::kBadOption,
-                  fmt::format("the network leaves size '{}' open; give bounds for it: --dim {}=1..N, or the size: "
-                              "--dim {}=N",
-                              symbol.name, symbol.name, symbol.name));
+                  fmt::format("the network leaves size '{}' open; give bounds for it", symbol.name));
     }
     SizeRange range{std::max(bounds_[id]->least, symbol.low), std::min(bounds_[id]->most, symbol.high)};
     if (range.least > range.most) {

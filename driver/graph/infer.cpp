@@ -322,4 +322,26 @@ Inference infer(const Graph& graph, const GivenShapes& given, Level level) {
   return Inferrer(graph, given, level).run();
 }
 
+GivenShapes decided_inputs(const Graph& graph) {
+  const Block& main = graph.main();
+  GivenShapes shapes;
+  for (const TensorId id : main.inputs) {
+    if (unknown_size(main.tensors[id]) != nullptr) shapes.emplace(main.tensors[id].name, main.tensors[id].shape);
+  }
+  if (shapes.empty()) return shapes;
+  try {
+    const Inference inference = infer(graph);
+    for (const TensorId id : main.inputs) {
+      const auto shape = shapes.find(main.tensors[id].name);
+      if (shape == shapes.end()) continue;
+      for (size_t d = 0; d < shape->second.size(); ++d) {
+        shape->second[d] = inference.sizes[0][id][d].number().value_or(-1);
+      }
+    }
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kBudgetExceeded) throw;
+  }
+  return shapes;
+}
+
 }  // namespace npu::graph

@@ -35,4 +35,8 @@ struct Inference {
 // validate() throws for an operator whose arguments are wrong whatever the sizes are.
 [[nodiscard]] Inference infer(const Graph& graph, const GivenShapes& given = {}, Level level = Level::kNone);
 
+// Shapes of the inputs whose sizes the file leaves open, with those that the operators' rules decide; the others stay
+// -1, all of them where that takes too many steps. `graph` as above. Throws what infer() throws, but budget_exceeded.
+[[nodiscard]] GivenShapes decided_inputs(const Graph& graph);
+
 }  // namespace npu::graph

@@ -18,6 +18,13 @@ namespace {
                op.text(op.dims(input)) + " do not broadcast: ranks must be equal, dimensions equal or 1");
 }
 
+// The file leaves one of both sizes open.
+[[noreturn]] void fail_open(const OperatorView& op, size_t first, size_t input, size_t dimension) {
+  op.bad_shape(op.input_name(first) + " " + op.text(op.dims(first)) + " and " + op.input_name(input) + " " +
+               op.text(op.dims(input)) + " do not broadcast: dimension " + std::to_string(dimension) +
+               " must be equal, because a size that is unknown in the file never broadcasts");
+}
+
 [[noreturn]] void fail_to_stretch(const OperatorView& op, size_t input, const Dim& size, size_t dimension) {
   op.bad_shape(op.input_name(input) + " " + op.text(op.dims(input)) + " would have to stretch to " + op.text(size) +
                " in dimension " + std::to_string(dimension) +
@@ -42,6 +49,7 @@ Dims broadcast(const OperatorView& op, size_t inputs) {
       if (stretches(i) || op.equal(result[d], all[i][d])) continue;
       if (all[i][d] == Dim(1)) fail_to_stretch(op, i, result[d], d);
       if (result[d] == Dim(1)) fail_to_stretch(op, first, all[i][d], d);
+      if (op.is_symbol(first, d) || op.is_symbol(i, d)) fail_open(op, first, i, d);
       fail_broadcast(op, i);
     }
   }

@@ -59,8 +59,8 @@ VariableSizes sizes_of(const SnapshotVariable& saved) {
   return {saved.shape, saved.largest.empty() ? saved.shape : saved.largest};
 }
 
-// Of a variable that has room for other sizes than those of the snapshot.
-bool is_out_of_bounds(const SnapshotVariable& saved, const Declaration& declaration) {
+// Whether they are one variable, but for sizes that one of both leaves open.
+bool are_alike(const SnapshotVariable& saved, const Declaration& declaration) {
   const graph::Shape& declared = declaration.sizes.shape;
   if (saved.type != declaration.type || saved.shape.size() != declared.size()) return false;
   return std::equal(saved.shape.begin(), saved.shape.end(), declared.begin(),
@@ -81,12 +81,14 @@ void check_fit(const Snapshot& snapshot, const Declarations& declarations) {
       continue;
     }
     const SnapshotVariable& there = *found->second;
-    if (there.type == declaration.type && agree(sizes_of(there), declaration.sizes)) continue;
-    throw Error(is_out_of_bounds(there, declaration) ? ErrorCode::kSizeOutOfBounds : ErrorCode::kBadSnapshot,
-                fmt::format("variable {} is {} in the snapshot, but {} in this context; restore a snapshot of the "
-                            "same networks.",
-                            graph::in_quotes(identity), describe(there.type, sizes_of(there)),
-                            describe(declaration.type, declaration.sizes)));
+    const bool alike = are_alike(there, declaration);
+    // Without a value it has no size either.
+    if (alike && (!there.is_written || agree(sizes_of(there), declaration.sizes))) continue;
+    throw Error(alike ? ErrorCode::kSizeOutOfBounds : ErrorCode::kBadSnapshot,
+                fmt::format("variable {} is {} in the snapshot, but declared as {}; {}.", graph::in_quotes(identity),
+                            describe(there.type, sizes_of(there)), describe(declaration.type, declaration.sizes),
+                            alike ? "compile for wider bounds, or clear it in the snapshot (npu state clear)"
+                                  : "restore a snapshot of the same networks"));
   }
   if (surplus.empty() && missing.empty()) return;
   std::string text;
@@ -145,8 +147,8 @@ void Context::restore(const Snapshot& snapshot) {
       const uint32_t index = variables.find(state_->owner, saved.identity).value();
       const Declaration& declaration = declarations.at(saved.identity);
       const compiler::Variable* declared = declaration.variable;
-      variables.bind(index, merged(declaration.sizes, sizes_of(saved)).shape);
       if (saved.is_written) {
+        variables.bind(index, merged(declaration.sizes, sizes_of(saved)).shape);
         variables.write(index, saved.bytes, "snapshot");
         variables.set_invocations(index, saved.invocations);
       } else if (declared != nullptr) {

@@ -316,10 +316,11 @@ class Context {
   // kVariableTorn naming a written one that is torn.
   [[nodiscard]] Snapshot snapshot(std::string label = {}) const;
   // Gives every variable of the context the content that it has in the snapshot; one that is unwritten there starts as
-  // after clear(): with its initial value, or unwritten. A cleared variable that a loaded program declares is
-  // allocated again. Throws Error(kBadSnapshot) naming the variables that only one of both has, or that are declared
-  // differently, kWrongOrder while a job of this context is in flight, and what load() throws for new variables; all of
-  // them before it writes anything.
+  // after clear(): with its initial value, or unwritten, and open where programs leave sizes open, whatever size the
+  // snapshot says. A cleared variable that a loaded program declares is allocated again. Throws Error(kBadSnapshot)
+  // naming the variables that only one of both has, or that are declared differently, kSizeOutOfBounds naming a written
+  // one that is larger than a program for sizes within bounds allows, kWrongOrder while a job of this context is in
+  // flight, and what load() throws for new variables; all of them before it writes anything.
   void restore(const Snapshot& snapshot);
 
   // Whether the persistent SRAM was without power while the context had variables. They are gone: every call about

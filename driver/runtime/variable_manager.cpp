@@ -169,11 +169,12 @@ void VariableManager::require_sizes(std::span<const uint32_t> indices, std::span
   for (size_t i = 0; i < indices.size(); ++i) {
     const VariableSlot& slot = places_.slot(indices[i]);
     if (agree(slot.sizes, {shapes[i], shapes[i]})) continue;
-    throw Error(ErrorCode::kVariableMismatch,
-                fmt::format("variable {} is {} by the sizes of this job, but {} in this context; the sizes of a "
-                            "variable stay until it is cleared: clear it first, or use another context.",
-                            graph::in_quotes(slot.identity), graph::describe_type(slot.type, shapes[i]),
-                            describe(slot.type, slot.sizes)));
+    throw Error(
+        ErrorCode::kVariableMismatch,
+        fmt::format("variable {} is {} until it is cleared, but {} by the sizes of this job; give inputs of the "
+                    "size that it has, or clear it first (in a snapshot: npu state clear).",
+                    graph::in_quotes(slot.identity), describe(slot.type, slot.sizes),
+                    graph::describe_type(slot.type, shapes[i])));
   }
 }
 
@@ -323,8 +324,9 @@ void VariableManager::write(uint32_t index, std::span<const uint8_t> bytes, std:
 void VariableManager::start_anew(uint32_t index, const compiler::Variable& variable, const ContextOptions& options) {
   require_power("write a variable");
   ++generation_;  // the next job of each program is the first again to declare it
-  write_initial(index, variable, options.zero_init);
   VariableSlot& slot = places_.slot(index);
+  set_sizes({slot.declared, slot.sizes.largest}, slot);
+  write_initial(index, variable, options.zero_init);
   slot.untouched = variable.initial;
   slot.late = slot.late || variable.declared_late;
   slot.entry_lost = false;

@@ -80,7 +80,7 @@ class VariableManager {
   // kFaultPower) naming it.
   [[nodiscard]] std::vector<uint8_t> read(uint32_t index);
   void write(uint32_t index, std::span<const uint8_t> bytes, std::string_view writer);
-  // As if it had been cleared and declared again by `variable`, where it is.
+  // As if it had been cleared and declared again by `variable`, where it is: sizes that jobs bring are open again.
   void start_anew(uint32_t index, const compiler::Variable& variable, const ContextOptions& options);
   // A job of a program for sizes within bounds is about to start, and brings these shapes, within those bounds. Throws
   // Error(kVariableMismatch) naming both sizes where the context holds a variable in another one.

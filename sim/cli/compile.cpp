@@ -13,6 +13,7 @@
 
 #include "driver/compiler/bounds.h"
 #include "driver/compiler/promote.h"
+#include "driver/graph/infer.h"
 #include "driver/graph/text.h"
 #include "driver/program_file/program_file.h"
 #include "driver/specialise/bounded_programs.h"
@@ -176,11 +177,40 @@ CompileOptions read_compile_options(const po::variables_map& values, const std::
   return options;
 }
 
+// " --dim x.0=1..64" of each size that the network leaves open; empty where it cannot be compiled for bounds, or has
+// too many of them for an example.
+std::string example_bounds(const graph::Graph& open) {
+  std::vector<const graph::Symbol*> free;
+  try {
+    const graph::Inference inference = graph::infer(open);
+    for (const graph::Symbol& symbol : inference.open.symbols()) {
+      if (!symbol.value) free.push_back(&symbol);
+    }
+    const bool of_inputs = std::all_of(
+        free.begin(), free.end(), [](const graph::Symbol* symbol) { return symbol->of == graph::Symbol::Of::kInput; });
+    if (!of_inputs || !inference.without_expression.empty()) return "";
+    const int64_t most = free.size() <= 2 ? 64 : 8;
+    constexpr size_t kMostDims = 4;
+    std::string dims;
+    for (size_t i = 0; i < free.size() && free.size() <= kMostDims; ++i) {
+      dims +=
+          fmt::format(" --dim {}={}..{}", free[i]->name, free[i]->low, std::clamp(most, free[i]->low, free[i]->high));
+    }
+    return dims;
+  } catch (const Error&) {
+    return "";  // npu resolve says what is wrong
+  }
+}
+
+std::string ways_to_sizes(const graph::Graph& open) {
+  const std::string dims = example_bounds(open);
+  return "npu resolve makes a file with fixed sizes" +
+         (dims.empty() ? "" : fmt::format(", and bounds compile it for all sizes within them:{}, say", dims));
+}
+
 workload::Network load(const CompileOptions& options) {
   if (!options.dims.empty()) return workload::load_open_network(options.file);
-  return workload::load_network(
-      options.file, {},
-      "npu resolve makes a file with fixed sizes, and --dim x.0=1..64, say, compiles for all of these");
+  return workload::load_network(options.file, {}, ways_to_sizes);
 }
 
 std::vector<compiler::Program> programs_of(const CompileOptions& options, const workload::Network& network,

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "driver/graph/level.h"
+#include "driver/graph/open_sizes.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
 #include "hw/contract/suggestion.h"
@@ -139,7 +140,9 @@ std::vector<compiler::SizeBounds> dim_option(const po::variables_map& values) {
     const size_t dots = range.find("..");
     const auto size = [&](std::string_view digits) {
       const uint64_t number = parse_number(digits, "a size of --dim " + bounds.name);
-      return static_cast<int64_t>(std::min<uint64_t>(number, uint64_t{1} << 32));
+      if (number <= graph::kMostSize) return static_cast<int64_t>(number);
+      throw Error(ErrorCode::kBadOption, fmt::format("{} are no bounds for size {}; a size is 1 to {}", range,
+                                                     graph::in_quotes(bounds.name), graph::kMostSize));
     };
     bounds.least = size(range.substr(0, dots));
     bounds.most = dots == std::string_view::npos ? bounds.least : size(range.substr(dots + 2));

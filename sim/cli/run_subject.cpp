@@ -10,6 +10,7 @@
 #include "driver/compiler/schedule.h"
 #include "driver/graph/file.h"
 #include "driver/graph/text.h"
+#include "driver/runtime/variable_sizes.h"
 #include "driver/specialise/bounded_programs.h"
 #include "hw/contract/error.h"
 #include "sim/cli/data_options.h"
@@ -33,8 +34,7 @@ void refuse_what_compiling_decides(const RunOptions& options) {
         std::pair{!options.dims.empty(), "--dim"}}) {
     if (!given) continue;
     throw Error(ErrorCode::kBadOption,
-                fmt::format("{} is compiled, and so part of it or not: {} belongs to npu compile",
-                            in_quotes(options.file), name));
+                fmt::format("{} is compiled already: {} belongs to npu compile", in_quotes(options.file), name));
   }
   if (options.specialise) {
     throw Error(ErrorCode::kBadOption, fmt::format("{} is compiled, and --specialise bounds programs that npu run "
@@ -116,10 +116,7 @@ void check_variables(const graph::GivenShapes& shapes, const compiler::Program& 
       continue;
     const auto variable = named(
         fixed.variables, [](const compiler::Variable& one) { return one.identity; }, name);
-    if (variable == fixed.variables.end()) {
-      throw Error(ErrorCode::kBadInput, fmt::format("the program has no input and no variable {}", in_quotes(name)));
-    }
-    if (variable->shape == shape) continue;
+    if (variable == fixed.variables.end() || variable->shape == shape) continue;
     throw Error(ErrorCode::kSizeMismatch,
                 fmt::format("variable {} is {} by the sizes of the inputs, but --shape gives {}", in_quotes(name),
                             graph::describe_type(variable->type, variable->shape), graph::to_string(shape)));
@@ -129,8 +126,13 @@ void check_variables(const graph::GivenShapes& shapes, const compiler::Program& 
 // One choice of sizes is left of those within bounds, as if it had been compiled for it.
 void fix_sizes(const RunOptions& options, RunSubject& subject) {
   const graph::GivenShapes sizes = shapes_of_data(options.data, subject.inputs);
+  std::vector<std::string> names;
+  for (const workload::GraphPort& input : subject.inputs) names.push_back(input.name);
+  for (const compiler::Variable& one : subject.compiled->programs.front().variables) names.push_back(one.identity);
+  workload::require_names(names, sizes);
   workload::require_shapes(subject.inputs, sizes);
   compiler::Program fixed = fixed_program(subject.compiled->programs, sizes, subject.preset);
+  subject.open_variables = subject.compiled->programs.front().variables;
   check_variables(options.data.shapes, fixed);
   subject.inputs = ports_of(fixed.inputs);
   subject.outputs = ports_of(fixed.outputs);
@@ -163,6 +165,7 @@ RunSubject load_compiled(const RunOptions& options) {
 
 RunSubject load_graph(const RunOptions& options) {
   if (!options.graph.empty()) {
+    static_cast<void>(workload::load_open_network(options.file));  // throws what is wrong with a file that is none
     throw Error(ErrorCode::kBadOption,
                 fmt::format("--graph names the network of a compiled program, but {} is a network itself: leave it out",
                             in_quotes(options.file)));
@@ -222,7 +225,21 @@ compiler::Program RunSubject::program(const RunOptions& options, const contract:
 
 runtime::Snapshot RunSubject::start(const std::string& resume) const {
   if (graph) return workload::start_of(resume, *graph);
-  return resume.empty() ? runtime::Snapshot{} : workload::read_snapshot(resume);
+  if (resume.empty()) return {};
+  runtime::Snapshot snapshot = workload::read_snapshot(resume);
+  // Whether the rest fits is found on the device.
+  for (runtime::SnapshotVariable& variable : snapshot.variables) {
+    const auto declared = [&](const compiler::Variable& one) {
+      return one.identity == variable.identity && one.type == variable.type;
+    };
+    const auto open = std::find_if(open_variables.begin(), open_variables.end(), declared);
+    if (open == open_variables.end()) continue;
+    const std::vector<compiler::Variable>& all = compiled->programs.front().variables;
+    const auto fixed = std::find_if(all.begin(), all.end(), declared);
+    if (fixed == all.end()) continue;
+    workload::take_size(runtime::sizes_of(*open).shape, fixed->shape, resume, variable);
+  }
+  return snapshot;
 }
 
 RunSubject load_subject(const RunOptions& options) {

@@ -27,6 +27,8 @@ struct RunSubject {
   std::filesystem::path network_file;      // of a compiled program: as it was called when it was compiled
   std::optional<workload::Network> graph;  // nullopt: a compiled program without --graph
   std::optional<program_file::ProgramFile> compiled;
+  // Of a program for sizes within bounds of which one choice of sizes is left: as it declares them for all.
+  std::vector<compiler::Variable> open_variables;
   std::vector<workload::GraphPort> inputs, outputs;  // with -1 for sizes that a compiled program leaves open
   presets::Preset preset;
   bool state_in_dram = false, double_buffer = false, resident_constants = false, promote = false;
@@ -45,7 +47,8 @@ struct RunSubject {
                                                                 const contract::Capabilities& device) const;
   // Of compiling it for a device, or what the file has, for the sizes of the inputs.
   [[nodiscard]] compiler::Program program(const RunOptions& options, const contract::Capabilities& device) const;
-  // What --resume starts with. Throws Error(bad_snapshot) for one that the graph, if it is known, does not fit.
+  // What --resume starts with. Throws Error: bad_snapshot for one that the graph, if it is known, does not fit;
+  // variable_mismatch for one of another size than the data.
   [[nodiscard]] runtime::Snapshot start(const std::string& resume) const;
 };
 

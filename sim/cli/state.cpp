@@ -51,14 +51,16 @@ constexpr CommandHelp kDiffHelp = {"npu state diff A B [options]",
 constexpr CommandHelp kClearHelp = {"npu state clear FILE [NAME]... [options]",
                                     "Marks variables as not written, all of them without NAME: a run that resumes from "
                                     "the file starts them with their\n"
-                                    "initial value, as after a clear.",
+                                    "initial value, and where the network leaves a size open with that of its data, as "
+                                    "after a clear.",
                                     "  npu state clear s.state\n"
                                     "  npu state clear s.state stream_6/states -o cleared.state\n"};
 
-constexpr CommandHelp kCheckHelp = {
-    "npu state check FILE NETWORK.tosa",
-    "Says whether a network can resume from a file: both must have the same variables, of the same types and shapes.",
-    "  npu state check s.state wake_word.tosa\n"};
+constexpr CommandHelp kCheckHelp = {"npu state check FILE NETWORK.tosa",
+                                    "Says whether a network can resume from a file: both must have the same variables, "
+                                    "of the same types and shapes. Any size\n"
+                                    "fits where the network leaves it open.",
+                                    "  npu state check s.state wake_word.tosa\n"};
 
 std::string dump(const Json& document) { return document.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'; }
 
@@ -301,11 +303,12 @@ int check(const Arguments& arguments) {
   if (!values) return 0;
   const std::string file = required(*values, "file", "the FILE", "npu state check");
   const workload::Network network =
-      workload::load_network(required(*values, "network", "the NETWORK", "npu state check"));
+      workload::load_open_network(required(*values, "network", "the NETWORK", "npu state check"));
   const Snapshot snapshot = workload::read_snapshot(file);
   workload::check_fit(snapshot, file, network);
-  say("{} fits {}: {} variable{} of the same types and shapes\n", file, network.path.string(),
-      snapshot.variables.size(), snapshot.variables.size() == 1 ? "" : "s");
+  const std::string sizes = workload::open_sizes_of(snapshot, network);
+  say("{} fits {}{}: {} variable{} of the same types and shapes\n", file, network.path.string(),
+      sizes.empty() ? "" : ", with " + sizes, snapshot.variables.size(), snapshot.variables.size() == 1 ? "" : "s");
   return 0;
 }
 

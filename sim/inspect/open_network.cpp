@@ -2,6 +2,7 @@
 #include "sim/inspect/open_network.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "driver/graph/level.h"
@@ -38,9 +39,22 @@ std::map<std::string, int64_t> operators_of(const graph::Graph& graph) {
   return counts;
 }
 
-// With one size for all symbols that are free.
-graph::GivenShapes shapes_with(const OpenNetwork& open, int64_t size) {
-  const std::vector<int64_t> values(open.inference.open.symbols().size(), size);
+// One size for all symbols that are free, or the next that the conditions leave; nullopt where that breaks any.
+std::optional<std::vector<int64_t>> values_with(const OpenNetwork& open, int64_t size) {
+  const std::vector<graph::Symbol>& symbols = open.inference.open.symbols();
+  std::vector<int64_t> values;
+  for (const graph::Symbol& symbol : symbols) values.push_back(std::clamp(size, symbol.low, symbol.high));
+  for (graph::SymbolId id = 0; id < symbols.size(); ++id) {
+    if (symbols[id].value) values[id] = symbols[id].value->evaluate(values).value_or(0);
+    if (values[id] < symbols[id].least || values[id] > symbols[id].most) return std::nullopt;
+  }
+  const std::vector<graph::Condition>& conditions = open.inference.open.conditions();
+  const bool fit = std::all_of(conditions.begin(), conditions.end(),
+                               [&](const graph::Condition& condition) { return graph::holds(condition, values); });
+  return fit ? std::optional(values) : std::nullopt;
+}
+
+graph::GivenShapes shapes_with(const OpenNetwork& open, const std::vector<int64_t>& values) {
   graph::GivenShapes shapes;
   const graph::Block& main = open.network.graph.main();
   for (TensorId id = 0; id < main.tensors.size(); ++id) {
@@ -58,10 +72,15 @@ graph::GivenShapes example_of(const OpenNetwork& open) {
   for (const graph::Symbol& symbol : open.inference.open.symbols()) {
     if (!symbol.value && symbol.low > 1) sizes.insert(sizes.end(), {symbol.low, symbol.low + 1, symbol.low + 2});
   }
-  constexpr size_t kMostTries = 8;
-  sizes.resize(std::min(sizes.size(), kMostTries));
-  for (const int64_t size : sizes) {
-    const graph::GivenShapes shapes = shapes_with(open, size);
+  constexpr int64_t kMostSize = 256;
+  for (int64_t size = 2; size <= kMostSize; ++size) sizes.push_back(size);
+  constexpr size_t kMostTries = 8;  // of sizes that fulfil all conditions
+  size_t tries = 0;
+  for (size_t i = 0; i < sizes.size() && tries < kMostTries; ++i) {
+    const auto values = values_with(open, sizes[i]);
+    if (!values) continue;
+    ++tries;
+    const graph::GivenShapes shapes = shapes_with(open, *values);
     try {
       static_cast<void>(graph::resolve(open.network.graph, shapes));
       return shapes;

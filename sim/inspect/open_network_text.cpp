@@ -92,9 +92,24 @@ std::string tensors_text(const OpenNetwork& open) {
   return fmt::format("\n{}", report::render({{"tensor", true}, {"block", true}, {"sizes", true}}, rows));
 }
 
+std::string way_without_example(const OpenNetwork& open) {
+  for (const graph::Symbol& symbol : open.inference.open.symbols()) {
+    if (symbol.value || symbol.of != graph::Symbol::Of::kResult) continue;
+    return fmt::format("\nThe file has to give size {}, which follows from nothing\n", symbol.name);
+  }
+  std::string options;
+  const Block& main = open.block(0);
+  for (const TensorId id : main.inputs) {
+    if (graph::unknown_size(main.tensors[id]) == nullptr) continue;
+    options += fmt::format(" --shape {}", graph::in_quotes(main.tensors[id].name + "=..."));
+  }
+  return fmt::format("\nNone of the sizes that were tried fit. Others may: npu resolve {}{} -o fixed.tosa\n",
+                     open.network.path.string(), options);
+}
+
 // What a machine makes of it depends on the sizes.
 std::string way_on(const OpenNetwork& open) {
-  if (open.example.empty()) return "\nGive sizes for what a machine makes of it: npu resolve\n";
+  if (open.example.empty()) return way_without_example(open);
   std::string options;
   for (const auto& [name, shape] : open.example) {
     std::string sizes;

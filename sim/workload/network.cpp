@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "driver/graph/file.h"
+#include "driver/graph/infer.h"
 #include "driver/graph/reader.h"
 #include "driver/graph/text.h"
 #include "driver/graph/validate.h"
@@ -87,12 +88,8 @@ void refuse_other_files(const std::filesystem::path& path, std::span<const uint8
                           graph::printable(path.string(), path.string().size())));
 }
 
-// The sizes that the command has for those that the file leaves open.
-graph::GivenShapes given_shapes(const graph::Graph& open, const ShapeSource& shapes) {
-  const std::vector<GraphPort> inputs = ports(open.main(), open.main().inputs, {});
-  graph::GivenShapes given = shapes(inputs);
-  require_shapes(inputs, given);
-  return given;
+bool is_open(const graph::Shape& shape) {
+  return std::any_of(shape.begin(), shape.end(), [](int64_t size) { return size < 0; });
 }
 
 Network read_network(const std::filesystem::path& path) {
@@ -118,6 +115,43 @@ void of_the_file(const std::filesystem::path& path, const std::string& way_out, 
   }
 }
 
+// The sizes that the command has for those that the file leaves open, and those that the operators' rules decide.
+graph::GivenShapes given_shapes(const Network& open, const ShapeSource& shapes) {
+  const Block& main = open.graph.main();
+  std::vector<GraphPort> inputs = ports(main, main.inputs, {});
+  graph::GivenShapes given = shapes(inputs);
+  std::vector<std::string> names;
+  for (const GraphPort& input : inputs) names.push_back(input.name);
+  for (const auto& [name, declaration] : declarations_of(open.graph)) names.push_back(name);
+  require_names(names, given);
+  const bool complete = std::none_of(inputs.begin(), inputs.end(), [&](const GraphPort& input) {
+    return is_open(input.shape) && given.count(input.name) == 0;
+  });
+  if (complete) return given;
+  graph::GivenShapes decided;
+  of_the_file(open.path, "", [&] { decided = graph::decided_inputs(open.graph); });
+  for (GraphPort& input : inputs) {
+    if (is_open(input.shape)) input.shape = decided.at(input.name);
+  }
+  require_shapes(inputs, given);
+  for (const GraphPort& input : inputs) {
+    if (decided.count(input.name) > 0) given.emplace(input.name, input.shape);
+  }
+  return given;
+}
+
+// With the sizes that the operators' rules decide, if these are all; otherwise as it is.
+graph::Graph resolved_by_rules(graph::Graph open) {
+  const graph::GivenShapes decided = graph::decided_inputs(open);
+  if (std::any_of(decided.begin(), decided.end(), [](const auto& named) { return is_open(named.second); })) return open;
+  try {
+    return graph::resolve(open, decided);
+  } catch (const Error& error) {
+    if (error.code() != contract::ErrorCode::kBadInput) throw;
+    return open;  // a variable's size is still to be given
+  }
+}
+
 void list_ports(Network& network) {
   const Block& block = network.graph.main();
   network.inputs = ports(block, block.inputs, feeding_unsigned(block));
@@ -134,17 +168,23 @@ bool is_compiled(const std::filesystem::path& path) {
   }
 }
 
-Network load_network(const std::filesystem::path& path, const ShapeSource& shapes, std::string_view way_out) {
+Network load_network(const std::filesystem::path& path, const ShapeSource& shapes, const WayOut& way_out) {
   Network network = read_network(path);
-  const bool open = graph::has_unknown_sizes(network.graph);
-  network.was_open = open && shapes;
-  // What is wrong with data or options is no matter of this file.
-  const std::string way = open && !shapes ? fmt::format(" ({})", way_out) : "";
+  network.was_open = graph::has_unknown_sizes(network.graph);
   if (network.was_open) {
-    of_the_file(path, way, [&] { graph::validate(network.graph, graph::Sizes::kMayBeUnknown); });
+    of_the_file(path, "", [&] { graph::validate(network.graph, graph::Sizes::kMayBeUnknown); });
     network.open = std::make_shared<const graph::Graph>(network.graph);
-    const graph::GivenShapes given = given_shapes(network.graph, shapes);
-    of_the_file(path, way, [&] { network.graph = graph::resolve(network.graph, given); });
+  }
+  if (network.was_open && shapes) {
+    // What is wrong with data or options is no matter of this file.
+    const graph::GivenShapes given = given_shapes(network, shapes);
+    of_the_file(path, "", [&] { network.graph = graph::resolve(network.graph, given); });
+  } else if (network.was_open) {
+    of_the_file(path, "", [&] { network.graph = resolved_by_rules(std::move(network.graph)); });
+  }
+  std::string way;
+  if (graph::has_unknown_sizes(network.graph)) {
+    way = fmt::format(" ({})", way_out ? way_out(network.graph) : "npu resolve makes a file with fixed sizes");
   }
   of_the_file(path, way, [&] { network.graph = graph::static_form(std::move(network.graph)); });
   list_ports(network);
@@ -165,10 +205,23 @@ Network load_open_network(const std::filesystem::path& path) {
   return network;
 }
 
+void require_names(const std::vector<std::string>& names, const graph::GivenShapes& given) {
+  constexpr size_t kMostNames = 8;
+  for (const auto& [name, shape] : given) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    std::string known;
+    for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
+      known += (i == 0 ? "" : ", ") + graph::in_quotes(names[i]);
+    }
+    throw Error(contract::ErrorCode::kBadInput,
+                fmt::format("the network has no input and no variable {}; there are {}{}", graph::in_quotes(name),
+                            names.empty() ? "none" : known, names.size() > kMostNames ? " and others" : ""));
+  }
+}
+
 void require_shapes(const std::vector<GraphPort>& inputs, const graph::GivenShapes& given) {
   for (const GraphPort& port : inputs) {
-    const bool open = std::any_of(port.shape.begin(), port.shape.end(), [](int64_t size) { return size < 0; });
-    if (!open || given.count(port.name) > 0) continue;
+    if (!is_open(port.shape) || given.count(port.name) > 0) continue;
     std::string example;
     for (const int64_t size : port.shape) {
       example += fmt::format("{}{}", example.empty() ? "=" : "x", size < 0 ? 8 : size);

@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "driver/graph/graph.h"
@@ -31,7 +30,7 @@ struct Network {
   std::shared_ptr<const std::vector<uint8_t>> file;
   graph::Graph graph;
   bool was_open = false;  // the file leaves sizes open; those of the graph were given, or are open still
-  // The graph with the sizes open, of load_network() with `shapes`; null where the file leaves none open.
+  // The graph with the sizes open, of load_network(); null where the file leaves none open.
   std::shared_ptr<const graph::Graph> open;
   // As the file has it, where operators compute shapes: the graph has constants in their place.
   std::optional<graph::Graph> declared;
@@ -44,12 +43,18 @@ struct Network {
 // The shapes that a command has for a network whose file leaves sizes open, some of those of `inputs`, say.
 using ShapeSource = std::function<graph::GivenShapes(const std::vector<GraphPort>& inputs)>;
 
-// `shapes` is asked when the file leaves sizes open; the network then is the one with those sizes. The graph is in the
-// form that runs, without operators that compute shapes. Throws Error: what
-// reading, validating and resolving throw; without `shapes`, feature_unsupported for a size that is open, with
-// `way_out` behind it.
+// What to do about a graph that leaves sizes open.
+using WayOut = std::function<std::string(const graph::Graph& open)>;
+
+// `shapes` is asked when the file leaves sizes open; the network then is the one with those sizes. Inputs whose sizes
+// the operators' rules decide need none. The graph is in the form that runs, without operators that compute shapes.
+// Throws Error: what reading, validating and resolving throw; without `shapes`, feature_unsupported for a size that is
+// open, with `way_out` behind it, which is npu resolve if there is none.
 [[nodiscard]] Network load_network(const std::filesystem::path& path, const ShapeSource& shapes = {},
-                                   std::string_view way_out = "npu resolve makes a file with fixed sizes");
+                                   const WayOut& way_out = {});
+
+// Throws Error(bad_input) for one that is none of `names`, which are those of inputs and variables.
+void require_names(const std::vector<std::string>& names, const graph::GivenShapes& given);
 
 // Throws Error(bad_input), with what to do, for an input that leaves a size open (-1) and whose shape is not among
 // those.

@@ -2,6 +2,7 @@
 #include "sim/workload/state_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -43,6 +44,25 @@ std::string writer_of(const Network& network, const std::string& identity) {
   return "";
 }
 
+// As the network's file declares them.
+Declarations open_declarations_of(const Network& network) {
+  return declarations_of(network.open ? *network.open : network.graph);
+}
+
+// With -1 for the sizes that the file leaves open.
+graph::Shape open_shape(const graph::Tensor& tensor) {
+  graph::Shape shape = tensor.shape;
+  std::replace_if(
+      shape.begin(), shape.end(), [&](int64_t size) { return graph::is_unknown(tensor, size); }, -1);
+  return shape;
+}
+
+// Whether all sizes are the same that neither leaves open.
+bool are_alike(const graph::Shape& a, const graph::Shape& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](int64_t one, int64_t other) { return one == other || one < 0 || other < 0; });
+}
+
 }  // namespace
 
 Snapshot read_snapshot(const std::string& file) {
@@ -59,7 +79,7 @@ void write_snapshot(tool::StagedFiles& files, const fs::path& file, const Snapsh
 }
 
 void check_fit(const Snapshot& snapshot, const std::string& file, const Network& network) {
-  const Declarations declarations = declarations_of(network.graph);
+  const Declarations declarations = open_declarations_of(network);
   std::string surplus, missing;
   std::map<std::string_view, const SnapshotVariable*> saved;
   const std::string net = in_quotes(network.path.string());
@@ -71,13 +91,13 @@ void check_fit(const Snapshot& snapshot, const std::string& file, const Network&
       continue;
     }
     const graph::Tensor& tensor = *found->second;
-    if (tensor.type == variable.type && tensor.shape == variable.shape) continue;
+    if (tensor.type == variable.type && are_alike(open_shape(tensor), variable.shape)) continue;
     throw Error(
         ErrorCode::kBadSnapshot,
         fmt::format("variable {} is {} in {}, but {} in {}: the snapshot is of another version of the network; start "
                     "without it and save the state anew",
                     in_quotes(variable.identity), graph::describe_type(variable.type, variable.shape), in_quotes(file),
-                    graph::describe_type(tensor.type, tensor.shape), net));
+                    graph::describe_type(tensor.type, open_shape(tensor)), net));
   }
   for (const auto& [identity, tensor] : declarations) {
     if (!saved.contains(identity)) add_name(missing, identity);
@@ -91,10 +111,43 @@ void check_fit(const Snapshot& snapshot, const std::string& file, const Network&
   throw Error(ErrorCode::kBadSnapshot, text + "; give a snapshot that the same network left");
 }
 
+std::string open_sizes_of(const Snapshot& snapshot, const Network& network) {
+  const Declarations declarations = open_declarations_of(network);
+  std::string list;
+  for (const SnapshotVariable& variable : snapshot.variables) {
+    if (!variable.is_written || graph::unknown_size(*declarations.at(variable.identity)) == nullptr) continue;
+    list += fmt::format("{}{} as {}", list.empty() ? "" : ", ", in_quotes(variable.identity),
+                        fmt::join(variable.shape, "x"));
+  }
+  return list;
+}
+
+void take_size(const graph::Shape& open, const graph::Shape& shape, const std::string& file,
+               SnapshotVariable& variable) {
+  if (!are_alike(open, variable.shape)) return;
+  if (!variable.is_written) {
+    variable.shape = shape;
+    variable.largest.clear();
+    return;
+  }
+  if (variable.shape == shape) return;
+  throw Error(ErrorCode::kVariableMismatch,
+              fmt::format("variable {} is {} in {}, but {} by the sizes of the data: give data of the size that it "
+                          "has, or clear it in the file (npu state clear)",
+                          in_quotes(variable.identity), graph::describe_type(variable.type, variable.shape),
+                          in_quotes(file), graph::describe_type(variable.type, shape)));
+}
+
 Snapshot start_of(const std::string& resume, const Network& network) {
   if (resume.empty()) return {};
   Snapshot snapshot = read_snapshot(resume);
   check_fit(snapshot, resume, network);
+  const Declarations open = open_declarations_of(network), now = declarations_of(network.graph);
+  for (SnapshotVariable& variable : snapshot.variables) {
+    const auto declared = now.find(variable.identity);
+    if (declared == now.end()) continue;
+    take_size(open_shape(*open.at(variable.identity)), declared->second->shape, resume, variable);
+  }
   return snapshot;
 }
 

@@ -104,6 +104,7 @@ class Compile(NpuTest):
         self.assertIn("0 differing of 512 elements", text)
         self.bad(64, "bad_option", "is not the network that", *arguments, "--check", "reference", "--graph", self.dir / "running_sum.tosa")
         self.bad(64, "bad_option", "is a network itself", "run", self.dir / "convolution.tosa", "--graph", self.dir / "convolution.tosa")
+        self.bad(66, "cannot_read", "nosuch.npu", "run", self.dir / "nosuch.npu", "--graph", self.dir / "convolution.tosa")
 
     def test_a_format_that_the_mxu_lacks_is_promoted_on_demand(self):
         single = self.dir / "single.yaml"

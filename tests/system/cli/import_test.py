@@ -167,6 +167,31 @@ class Import(NpuTest):
         self.assertEqual(listing(self.dir), before)
 
 
+OPEN = """func.func @main(%a: tensor<?x4xi8>) -> tensor<?x4xi8> {
+  %0 = tosa.bitwise_not %a : (tensor<?x4xi8>) -> tensor<?x4xi8>
+  return %0 : tensor<?x4xi8>
+}
+"""
+
+
+class OpenSizes(Import):
+    def test_stay_open_and_run_at_any_size(self):
+        out = self.dir / "open.tosa"
+        said = self.good("import", self.file("open.mlir", OPEN), "-o", out).out
+        self.assertIn("; it leaves sizes open, which npu info names", said)
+        self.assertIn("TosaInput_0.0", self.good("info", out).out)
+        for rows in (1, 3):
+            self.save("a.npy", "|i1", (rows, 4), range(4 * rows))
+            self.good("run", out, "--input", self.dir / "a.npy", "--check", "reference")
+
+    def test_shape_fixes_them(self):
+        fixed = self.imported("open.mlir", OPEN, "--shape", "TosaInput_0=2x4")
+        self.save("a.npy", "|i1", (2, 4), range(8))
+        self.good("run", fixed, "--input", self.dir / "a.npy", "--check", "reference")
+        self.refused(64, "bad_input", "no_such", OPEN, "--shape", "no_such=2x4")
+        self.refused(64, "bad_option", "leaves no size open", OPEN.replace("?", "2"), "--shape", "TosaInput_0=2x4")
+
+
 class Leftovers(Import):
     def test_identityn_names_unsigned_types_and_foreign_attributes(self):
         self.save("a.npy", "|u1", (4,), [0, 1, 200, 255])

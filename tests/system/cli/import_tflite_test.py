@@ -91,6 +91,7 @@ class FreeSizes(Import):
         self.refused(64, "bad_option", "does not fit the input's shape in", free, "--shape", "x=5x5")
         self.refused(64, "bad_option", "?x4", free, "--shape", "x=5")
         self.refused(64, "bad_option", "the inputs of", free, "--shape", "y=5x4")
+        self.refused(64, "bad_option", "--shape gives 'x' twice", free, "--shape", "x=5x4", "--shape", "x=6x4")
         for text in ("x", "x=", "=5x4", "x=5x", "x=0x4", "x=5x-4", "x=5y4", "x=99999999999x4"):
             self.refused(64, "bad_option", "--shape needs NAME=5x4", free, "--shape", text)
         self.refused(64, "bad_option", "does not fit", tflite_files.relu([1, 4], None), "--shape", "x=5x4")

@@ -282,6 +282,14 @@ Graph open_reshape(bool decided) {
   return b.build();
 }
 
+// [?, 4] XOR [3, 4], which decides the size.
+Graph decided() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {-1, 4}), y = b.input("y", kI8, {3, 4});
+  b.output(b.raw(Op::kBitwiseXor, {x, y}, {}, kI8, {-1, 4}), "z");
+  return b.build();
+}
+
 // [?, 4] XOR [3, 5].
 Graph contradictory() {
   GraphBuilder b;
@@ -371,6 +379,7 @@ int main(int argc, char** argv) {
     write("open_reshape", open_reshape(true));
     write("undecided_reshape", open_reshape(false));
     write("contradictory", contradictory());
+    write("decided", decided());
     write("open_shapes", computed_shapes(-1));
     write("computed_shapes", computed_shapes(4));
     write("unequal_shapes", computed_shapes(5));

@@ -60,12 +60,13 @@ class Resolve(NpuTest):
             self.bad(status, code, fragment, "resolve", network, *options, "-o", target)
             self.assertFalse(target.exists())
 
-        refused(1, "size_mismatch", "[3, 4] and input2 'y' [5, 4]", "x=3x4", "y=5x4")
+        refused(1, "size_mismatch", "[3, 4] and input2 'y' [5, 4] do not broadcast: dimension 0 must be equal", "x=3x4", "y=5x4")
         refused(1, "size_mismatch", "only a size that the file gives as 1 broadcasts", "x=1x4", "y=5x4")
         refused(64, "bad_input", "--shape 'y=8x4'", "x=3x4")
         refused(64, "bad_input", "not [3, 5]", "x=3x5", "y=3x4")
         refused(64, "bad_input", "not [3]", "x=3", "y=3x4")
-        refused(64, "bad_input", "no input and no variable 'w'", "x=3x4", "y=3x4", "w=1")
+        refused(64, "bad_input", "no input and no variable 'w'; there are 'x', 'y'", "x=3x4", "y=3x4", "w=1")
+        refused(64, "bad_input", "no input and no variable 'X'; there are 'x', 'y'", "X=3x4", "y=3x4")
         refused(64, "bad_option", "twice", "x=3x4", "x=3x4", "y=3x4")
         for wrong in ("x=0x4", "x=-1x4", "x=9223372036854775807x4", "x=2147483648x4", "x=", "x", "=3", "x=3x", "x=a"):
             refused(64, "bad_option", "--shape needs NAME=5x4", wrong, "y=3x4")
@@ -113,7 +114,27 @@ class Resolve(NpuTest):
     def test_other_commands_say_the_way_out(self):
         for command in (["compile", "-o", self.dir / "no.npu"], ["what-if"]):
             for network in ("open_sizes", "open_shapes"):
-                self.bad(3, "feature_unsupported", "npu resolve", command[0], self.dir / f"{network}.tosa", *command[1:])
+                result = self.bad(3, "feature_unsupported", "npu resolve", command[0], self.dir / f"{network}.tosa", *command[1:])
+                self.assertEqual("bounds compile it for all sizes within them: --dim x.0=" in result.err, command[0] == "compile")
+        result = self.bad(3, "feature_unsupported", "npu resolve", "compile", self.dir / "open_images.tosa", "-o", self.dir / "no.npu")
+        self.assertRegex(result.err, r"within them: --dim x\.0=1\.\.8 --dim x\.1=\d\.\.8 --dim x\.2=\d\.\.8, say")
+
+    def test_sizes_that_the_rules_decide_need_not_be_given(self):
+        network, program, fixed = self.dir / "decided.tosa", self.dir / "decided.npu", self.dir / "decided_fixed.tosa"
+        x, y = self.rows("decided_x.npy", 3), self.rows("decided_y.npy", 3, 90)
+        self.good("compile", network, "-o", program)
+        for file in (network, program):
+            out = self.dir / "decided_out"
+            self.good("run", file, "--input", f"x={x}", f"y={y}", "-o", out)
+            self.assertEqual(read_npy(out / "z.npy")[2], [a ^ b for a, b in zip(read_npy(x)[2], read_npy(y)[2])])
+            self.good("run", file)
+        self.good("what-if", network)
+        self.assertIn("input x: INT8[3, 4]\n", self.good("resolve", network, "-o", fixed).out)
+        self.bad(1, "size_mismatch", "dimension 0 must be equal", "resolve", network, "--shape", "x=5x4", "-o", fixed)
+        given = ["compile", network, "-o", program, "--dim"]
+        self.bad(64, "bad_option", "size 'x.0' is 3 in this network, whatever the other sizes are, not 1..5", *given, "x.0=1..5")
+        self.bad(1, "size_mismatch", "size 'x.0' is 3 in this network", *given, "x.0=4..5")
+        self.bad(64, "bad_option", "leaves no size open; compile it without bounds", *given, "x.0=3")
 
     def test_info_says_what_is_open_and_what_must_hold(self):
         text = self.good("info", self.dir / "open_sizes.tosa").out

@@ -364,14 +364,49 @@ class Sized(NpuTest):
                 self.good("run", program, "--sequence", "--input", files[1], files[1], "--resume", saved, "--save-state", saved)
                 self.assertEqual(self.answer(*subject, "--input", files[1], "--resume", saved)[0][1], [a ^ b for a, b in zip(*values)])
                 six = self.save("left_state6.npy", "|i1", (6, 4), [1] * 24)
-                self.bad(64, "bad_snapshot", "INT8[6, 4]", "run", *subject, "--input", six, "--resume", saved)
+                self.bad(1, "variable_mismatch", "INT8[6, 4]", "run", *subject, "--input", six, "--resume", saved)
                 self.good("run", *subject, "--input", files[0], "--zero-init", "--shape", "state=5x4")
                 self.bad(1, "size_mismatch", "", "run", *subject, "--input", files[0], "--zero-init", "--shape", "state=6x4")
+
+    def test_a_state_that_is_cleared_in_its_file_takes_any_size(self):
+        network, program = self.dir / "open_state.tosa", self.dir / "cleared_state.npu"
+        saved, cleared = self.dir / "cleared_state.state", self.dir / "cleared_state.cleared"
+        self.good("compile", network, "-o", program, "--dim", "x.0=1..7")
+        many = self.save("cleared_state20.npy", "|i1", (20, 4), [k - 40 for k in range(80)])
+        frames = [self.save(f"cleared_state{i}.npy", "|i1", (3, 4), [(7 * k + 31 * i) % 256 - 128 for k in range(12)]) for i in range(2)]
+        alone, sequence = ["--input", frames[0]], ["--sequence", "--input", *frames]
+        for leaves in (["run", network, "--sequence", "--dim", "x.0=1..64", "--input", many, many], ["run", network, "--input", many],
+                       ["reference", network, "--input", many]):
+            self.good(*leaves, "--zero-init", "--save-state", saved)
+            self.assertIn(f"{saved} fits {network}, with 'state' as 20x4: 1 variable of the same types and shapes\n",
+                          self.good("state", "check", saved, network).out)
+            self.good("state", "clear", saved, "-o", cleared)
+            self.assertIn(f"{cleared} fits {network}: 1 variable", self.good("state", "check", cleared, network).out)
+            for given in ([program, *alone], [program, *sequence], [program, "--graph", network, *alone], [program, "--graph", network, *sequence],
+                          [network, *alone], [network, *sequence], [network, "--dim", "x.0=1..7", *alone], [network, "--dim", "x.0=1..7", *sequence]):
+                for command in ("run", "reference") if given[0] == network and "--dim" not in given else ("run",):
+                    fresh, resumed = self.dir / "cleared_fresh", self.dir / "cleared_resumed"
+                    self.good(command, *given, "--zero-init", "-o", fresh)
+                    self.good(command, *given, "--zero-init", "--resume", cleared, "-o", resumed)
+                    file = "y/1.npy" if "--sequence" in given else "y.npy"
+                    self.assertEqual(read_npy(resumed / file), read_npy(fresh / file))
+                    if given == [program, *sequence]:  # where only the bounds of the state are known
+                        self.bad(64, "size_out_of_bounds", "'state' is INT8[20, 4] in the snapshot, but declared as INT8[up to 7, 4]", command, *given,
+                                 "--resume", saved)
+                        continue
+                    result = self.bad(1, "variable_mismatch", "'state' is INT8[20, 4] in", command, *given, "--resume", saved)
+                    self.assertIn("but INT8[3, 4] by the sizes of the data: give data of the size that it has, or clear it in the file (npu state clear)",
+                                  result.err)
+        # Within the bounds, and without the network.
+        five = self.save("cleared_state5.npy", "|i1", (5, 4), [1] * 20)
+        self.good("run", program, "--sequence", "--input", five, five, "--zero-init", "--save-state", saved)
+        self.bad(1, "variable_mismatch", "variable 'state' is INT8[5, 4] until it is cleared, but INT8[3, 4] by the sizes of this job", "run", program,
+                 *sequence, "--resume", saved)
 
     def test_compiling_for_bounds_that_cannot_be(self):
         network, left = self.dir / "open_stream.tosa", self.dir / "left.npu"
         result = self.bad(3, "feature_unsupported", "npu resolve makes a file with fixed sizes", "compile", network, "-o", left)
-        self.assertIn("--dim x.0=1..64, say, compiles for all of these", result.err)
+        self.assertIn("bounds compile it for all sizes within them: --dim x.0=1..64, say", result.err)
         self.bad(64, "bad_option", "--explain says what was decided for one choice of sizes", "compile", network, "--explain", "--dim", "x.0=1..64")
         self.bad(64, "bad_option", "size 'x.0' has bounds twice", "compile", network, "-o", left, "--dim", "x.0=1..64", "--dim", "x.0=1..65")
         self.bad(64, "bad_option", "open", "compile", self.dir / "running_sum.tosa", "-o", left, "--dim", "x.0=1..4")
@@ -436,12 +471,14 @@ class Sized(NpuTest):
         self.assertIn("x.0 is 65, but the programs are for sizes of which x.0 is 1 to 64; compile for wider bounds, if the network "
                       "takes such sizes", result.err)
         image = self.save("beyond_image.npy", "|i1", (1, 6, 6, 4), [1] * 144)
-        self.bad(64, "bad_option", "leaves size 'x.1' open; give bounds for it: --dim x.1=1..N", "run", self.dir / "open_images.tosa", "--sequence",
+        self.bad(64, "bad_option", "leaves size 'x.1' open; give bounds for it", "run", self.dir / "open_images.tosa", "--sequence",
                  "--input", image, image, "--dim", "x.0=1..3", "--dim", "x.2=6")
         self.bad(64, "bad_option", "leaves no size 'y.0' of an input open; those that it does: w.0, x.0", *given, "--dim", "x.0=1..64", "--dim", "y.0=2")
         self.bad(64, "bad_option", "size 'x.0' has bounds twice", *given, "--dim", "x.0=1..64", "--dim", "x.0=1..65")
-        for bounds in ("0..4", "5..4", "1..2147483648", "1..18446744073709551615"):
-            self.bad(64, "bad_option", "are no bounds for size 'x.0'; a size is 1 to 2147483647", *given, "--dim", f"x.0={bounds}")
+        for bounds in ("0..4", "5..4", "1..2147483648", "1..18446744073709551615", "9223372036854775807"):
+            self.bad(64, "bad_option", f"{bounds} are no bounds for size 'x.0'; a size is 1 to 2147483647", *given, "--dim", f"x.0={bounds}")
+        self.bad(1, "size_mismatch", "sizes 'x.0' and 'w.0' are equal in this network, but no size is in both 1..4 and 6..9", *given, "--dim", "x.0=1..4",
+                 "--dim", "w.0=6..9")
         for bounds in ("x.0", "=1..4", "x.0=", "x.0=..4", "x.0=1..", "x.0=1...4", "x.0=-1..4", "x.0=a"):
             self.bad(64, "bad_option", "--dim", *given, "--dim", bounds)
         self.bad(4, "budget_exceeded", "allow 100000 choices of sizes, and one compilation makes sure of at most 16384", *given, "--dim", "x.0=1..100000")

@@ -137,6 +137,27 @@ TEST_P(SizedState, OfASnapshotMustBeWithinTheBounds) {
   to.run({4, 7}, random_);
 }
 
+TEST_P(SizedState, IsOpenAgainWhereASnapshotHasNoValue) {
+  const OpenNetwork large = open_state(9, 40), small = open_state(4, 40);
+  graph::Graph open = large.graph;
+  graph::validate(open, graph::Sizes::kMayBeUnknown);
+  const auto programs_of = [&](const OpenNetwork& network) {
+    return compiler::compile_bounds(open, network.bounds, device_.capabilities());
+  };
+  const auto of_large = programs_of(large), of_small = programs_of(small);
+  SizedStream from(device_, large, open, of_large), to(device_, small, open, of_small);
+  from.run({5, 7}, random_);
+  to.run({4, 7}, random_);
+  runtime::Snapshot cleared = from.context.snapshot();
+  cleared.variables.front().is_written = false;
+  cleared.variables.front().bytes.clear();
+  to.context.restore(cleared);
+  to.reference.variables.clear();
+  EXPECT_EQ(to.context.variables().front().shape, (graph::Shape{-1, -1}));
+  to.run({3, 2}, random_);
+  to.run({3, 2}, random_);
+}
+
 TEST_P(SizedState, IsAsLargeAsTheHostSays) {
   const OpenNetwork network = open_state(9, 40);
   graph::Graph open = network.graph;
@@ -176,8 +197,8 @@ TEST_P(SizedState, IsThatOfAProgramOfFixedSizes) {
     EXPECT_EQ(stream.context.variables().front().shape, (graph::Shape{3, 4}));
     EXPECT_EQ(stream.error_of({2, 4}, message), ErrorCode::kVariableMismatch);
     EXPECT_EQ(message,
-              "variable 'kept' is INT8[2, 4] by the sizes of this job, but INT8[3, 4] in this context; the sizes of a "
-              "variable stay until it is cleared: clear it first, or use another context.");
+              "variable 'kept' is INT8[3, 4] until it is cleared, but INT8[2, 4] by the sizes of this job; give inputs "
+              "of the size that it has, or clear it first (in a snapshot: npu state clear).");
     stream.run({3, 4}, random_);
   }
   stream.clear();

@@ -79,11 +79,12 @@ class Model {
   [[nodiscard]] Saved save() const { return {allocated_, size_, value_}; }
   ErrorCode restore(const Saved& saved) {
     if (!saved.allocated) return ErrorCode::kBadSnapshot;
-    if (saved.size && !fits(*saved.size)) return ErrorCode::kSizeOutOfBounds;
+    if (saved.value && !fits(*saved.size)) return ErrorCode::kSizeOutOfBounds;
     forget();
     allocate();
-    if (saved.size) bind(*saved.size);
-    if (saved.value) value_ = saved.value;
+    if (!saved.value) return ErrorCode::kOk;
+    bind(*saved.size);
+    value_ = saved.value;
     return ErrorCode::kOk;
   }
 

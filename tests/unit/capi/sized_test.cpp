@@ -213,6 +213,20 @@ TEST_F(Sized, SizesThatFollowFromFixedOnesNeedNoBounds) {
   EXPECT_EQ(fixed, nullptr);
 }
 
+TEST_F(Sized, SizesOfInputsThatTheRulesDecideNeedNoBounds) {
+  graph::GraphBuilder b;
+  const graph::TensorId x = b.input("x", DType::kInt8, {-1, 6}), y = b.input("y", DType::kInt8, {2, 6});
+  b.output(b.raw(Op::kBitwiseXor, {x, y}, {}, DType::kInt8, {-1, 6}), "z");
+  const std::vector<uint8_t> file = graph::serialize(b.build());
+  npu_program* fixed = nullptr;
+  ASSERT_OK(error, npu_program_load_memory(bench.context, file.data(), file.size(), nullptr, &fixed, error.out()));
+  auto info = sized<npu_tensor_info>();
+  ASSERT_OK(error, npu_program_input(fixed, 0, &info, error.out()));
+  EXPECT_EQ(info.shape[0], 2);
+  EXPECT_EQ(info.symbols[0], NPU_SIZE_FIXED);
+  npu_program_destroy(fixed);
+}
+
 TEST_F(Sized, CompiledProgramsHaveTheirBounds) {
   const std::vector<uint8_t> file = compiled_twice();
   const std::string path = testing::TempDir() + "npu_capi_bounds.npu";

@@ -155,8 +155,22 @@ TEST(SizeChoices, RefusesBoundsThatAreNone) {
 TEST(SizeChoices, RefusesBoundsThatNoSizesFit) {
   std::string text;
   EXPECT_EQ(refusal(equal_sizes(), {{"x.0", 1, 3}, {"w.0", 4, 9}}, text), ErrorCode::kSizeMismatch);
+  EXPECT_THAT(text, HasSubstr("sizes 'x.0' and 'w.0' are equal in this network, but no size is in both 1..3 and 4..9"));
   EXPECT_EQ(refusal(strided(), {{"x.1", 3, 3}}, text), ErrorCode::kSizeMismatch);
   EXPECT_EQ(refusal(joined(10), {{"x.0", 1, 3}, {"y.0", 1, 3}}, text), ErrorCode::kSizeMismatch);
+}
+
+TEST(SizeChoices, RefusesBoundsForASizeThatIsDecided) {
+  GraphBuilder b;
+  const graph::TensorId x = b.input("x", DType::kInt8, {-1, -1}), w = b.input("w", DType::kInt8, {-1, 4});
+  b.output(b.raw(Op::kBitwiseXor, {x, w}, {}, DType::kInt8, {-1, -1}));
+  const Graph graph = checked(b.build());
+  std::string text;
+  EXPECT_EQ(refusal(graph, {{"x.0", 1, 3}, {"x.1", 1, 8}}, text), ErrorCode::kBadOption);
+  EXPECT_THAT(text, HasSubstr("size 'x.1' is 4 in this network, whatever the other sizes are, not 1..8"));
+  EXPECT_EQ(refusal(graph, {{"x.0", 1, 3}, {"x.1", 5, 8}}, text), ErrorCode::kSizeMismatch);
+  const Choices choices(graph, {{"x.0", 1, 3}, {"x.1", 4, 4}});
+  EXPECT_EQ(choices->choices().size(), 3U);
 }
 
 TEST(SizeChoices, RefusesAGraphOfKnownSizes) {

@@ -81,6 +81,13 @@ TEST(Infer, ALiteralOneBroadcastsAndASymbolDoesNot) {
   EXPECT_EQ(facts(inferred(of(Op::kAdd, {{-1, 4}, {3, 4}}, {-1, -1}, DType::kInt32))), Facts{"x.0 = 3"});
 }
 
+TEST(Infer, DecidedInputs) {
+  EXPECT_EQ(decided_inputs(of(Op::kAdd, {{-1, 4}, {3, 4}}, {-1, -1}, DType::kInt32)), (GivenShapes{{"x", {3, 4}}}));
+  EXPECT_EQ(decided_inputs(of(Op::kAdd, {{-1, -1}, {-1, 4}}, {-1, -1}, DType::kInt32)),
+            (GivenShapes{{"x", {-1, 4}}, {"y", {-1, 4}}}));
+  EXPECT_EQ(decided_inputs(of(Op::kAdd, {{3, 4}, {3, 4}}, {-1, -1}, DType::kInt32)), GivenShapes{});
+}
+
 TEST(Infer, ContradictionsNeedNoSizes) {
   EXPECT_NE(refusal(of(Op::kAdd, {{-1, 4}, {3, 5}}, {-1, -1}, DType::kInt32)).find("operator 0 (ADD): input1 'x' ["),
             std::string::npos);

@@ -138,8 +138,12 @@ TEST(Resolve, OnlyALiteralOneBroadcasts) {
 }
 
 TEST(Resolve, ARuleThatDoesNotHoldNamesOperatorAndSizes) {
-  expect_refused(sum({-1, 4}, {-1, 4}, {-1, 4}), {{"x", {5, 4}}, {"y", {6, 4}}}, ErrorCode::kSizeMismatch,
-                 "operator 0 (ADD): input1 'x' [5, 4] and input2 'y' [6, 4] do not broadcast");
+  expect_refused(
+      sum({-1, 4}, {-1, 4}, {-1, 4}), {{"x", {5, 4}}, {"y", {6, 4}}}, ErrorCode::kSizeMismatch,
+      "operator 0 (ADD): input1 'x' [5, 4] and input2 'y' [6, 4] do not broadcast: dimension 0 must be equal, "
+      "because a size that is unknown in the file never broadcasts");
+  expect_refused(sum({-1, 4}, {-1, 3}, {-1, 4}), {{"x", {5, 4}}, {"y", {5, 3}}}, ErrorCode::kSizeMismatch,
+                 "do not broadcast: ranks must be equal, dimensions equal or 1");
   expect_refused(sum({-1, 4}, {-1, 4}, {3, 4}), {{"x", {5, 4}}, {"y", {5, 4}}}, ErrorCode::kSizeMismatch,
                  "has shape [3, 4] in the file, but these sizes make it [5, 4]");
 }

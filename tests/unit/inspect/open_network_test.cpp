@@ -86,6 +86,24 @@ TEST(OpenNetwork, SaysTheSameInJson) {
   EXPECT_EQ(open["example"]["x"], (json{1, 3, 2, 4}));
 }
 
+// x [?, ?] as rows of `size`.
+graph::GraphBuilder rows_of(int64_t size) {
+  graph::GraphBuilder b;
+  const graph::TensorId x = b.input("x", DType::kInt8, {-1, -1});
+  b.output(b.raw(Op::kReshape, {x, b.shape({-1, size})}, {}, DType::kInt8, {-1, size}), "out");
+  return b;
+}
+
+TEST(OpenNetwork, AnExampleOfSizesThatFewFulfil) {
+  EXPECT_THAT(to_text(inspect_open_network(network_of(rows_of(11))), false),
+              HasSubstr("npu resolve open.tosa --shape 'x=11x11' -o fixed.tosa"));
+  EXPECT_THAT(to_text(inspect_open_network(network_of(rows_of(100))), false),
+              HasSubstr("npu resolve open.tosa --shape 'x=10x10' -o fixed.tosa"));
+  EXPECT_THAT(to_text(inspect_open_network(network_of(rows_of(1009))), false),
+              HasSubstr("None of the sizes that were tried fit. Others may: npu resolve open.tosa --shape 'x=...' -o "
+                        "fixed.tosa\n"));
+}
+
 TEST(OpenNetwork, SaysWhoGivesNoSizes) {
   graph::GraphBuilder b;
   const graph::TensorId x = b.input("x", DType::kInt8, {-1});
@@ -96,6 +114,7 @@ TEST(OpenNetwork, SaysWhoGivesNoSizes) {
   const std::string text = to_text(inspect_open_network(network), false);
   EXPECT_THAT(text, HasSubstr("out.0   from 1 to 2147483647, and follows from nothing\n"));
   EXPECT_THAT(text, HasSubstr("no sizes    operator 0 (CUSTOM"));
+  EXPECT_THAT(text, HasSubstr("\nThe file has to give size out.0, which follows from nothing\n"));
 }
 
 TEST(OpenNetwork, AContradictionIsAnError) {

@@ -126,7 +126,7 @@ TEST(Restore, RefusesWhatDoesNotFitAndChangesNothing) {
   EXPECT_CONTAINS(refused(other), "no loaded program declares 'c' of the snapshot, and the snapshot has no 'a'");
   other = saved;
   other.variables[1].shape = {1, 2};
-  EXPECT_CONTAINS(refused(other), "'b' is INT8[1, 2] in the snapshot, but INT8[2] in this context");
+  EXPECT_CONTAINS(refused(other), "'b' is INT8[1, 2] in the snapshot, but declared as INT8[2]");
   other = saved;
   other.variables[1].type = graph::DType::kBool;
   other.variables[1].bytes = {1, 0};

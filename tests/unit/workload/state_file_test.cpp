@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <utility>
+
 #include "driver/graph/builder.h"
 #include "hw/contract/error.h"
 #include "sim/workload/oracle.h"
@@ -133,6 +136,40 @@ TEST(StateFile, MustHaveTheNetworksVariables) {
   other.variables[1].identity = std::string("u");
   EXPECT_THAT(refusal(other, network), HasSubstr("'u' of 'file.state' is no variable of 'folder/net.tosa', and 't' of "
                                                  "'folder/net.tosa' is not in 'file.state'"));
+}
+
+TEST(StateFile, FitsWithAnySizeThatTheFileLeavesOpen) {
+  Network network = two_variables();
+  graph::Graph open = network.graph;
+  for (graph::Tensor& tensor : open.regions.front().blocks.front().tensors) {
+    if (tensor.variable && graph::variable_identity(tensor) == "s") tensor.shape = {0};
+  }
+  Snapshot snapshot = after(network, 1);
+  network.open = std::make_shared<const graph::Graph>(std::move(open));
+  runtime::SnapshotVariable& s = snapshot.variables.front();
+  s.shape = {3};
+  s.bytes.resize(12);
+  EXPECT_EQ(refusal(snapshot, network), "");
+  EXPECT_EQ(open_sizes_of(snapshot, network), "'s' as 3");
+  try {
+    take_size({-1}, {2}, "file.state", s);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kVariableMismatch);
+    EXPECT_STREQ(error.what(),
+                 "variable 's' is INT32[3] in 'file.state', but INT32[2] by the sizes of the data: give data of the "
+                 "size that it has, or clear it in the file (npu state clear)");
+  }
+  s.is_written = false;
+  s.bytes.clear();
+  EXPECT_EQ(refusal(snapshot, network), "");
+  EXPECT_EQ(open_sizes_of(snapshot, network), "");
+  take_size({-1}, {2}, "file.state", s);
+  EXPECT_EQ(s.shape, graph::Shape{2});
+  s.shape = {1, 2};
+  EXPECT_THAT(refusal(snapshot, network), HasSubstr("variable 's' is INT32[1, 2] in 'file.state', but INT32[-1] in"));
+  take_size({-1}, {2}, "file.state", s);
+  EXPECT_EQ(s.shape, (graph::Shape{1, 2}));
 }
 
 TEST(StateFile, NamesADamagedFile) {
