@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <iostream>
 
 #include "driver/compiler/compile.h"
@@ -18,6 +17,7 @@
 #include "sim/platform/platform.h"
 #include "sim/reference/reference.h"
 #include "sim/workload/float_check.h"
+#include "tests/system/graphs/operator_bounds.h"
 
 namespace npu::test {
 namespace {
@@ -35,14 +35,11 @@ struct Counts {
   int64_t networks = 0, compared = 0, rounded = 0, refused = 0;
 };
 
-// Whether it only moves elements, whose bits stay then.
-bool moves(graph::Op op) {
-  using graph::Op;
-  constexpr std::array kMovers = {Op::kConcat,    Op::kPad,          Op::kReshape,       Op::kReverse,
-                                  Op::kSlice,     Op::kTile,         Op::kGather,        Op::kScatter,
-                                  Op::kTranspose, Op::kIdentity,     Op::kCondIf,        Op::kSelect,
-                                  Op::kVariable,  Op::kVariableRead, Op::kVariableWrite, Op::kMaxPool2d};
-  return std::ranges::find(kMovers, op) != kMovers.end();
+// Whether the form's operator only moves elements, whose bits stay then.
+bool moves(const generator::OperatorForm& form) {
+  const std::vector<graph::Operator>& operators = form.sample.graph.main().operators;
+  const auto found = std::ranges::find(operators, form.info->op, &graph::Operator::op);
+  return found != operators.end() && bound_of(*found) == Bound::kBits;
 }
 
 void compare(const graph::Value& got, const graph::Value& want, Counts& counts) {
@@ -72,7 +69,7 @@ void run_sample(const generator::OperatorForm& form, bool promoted, runtime::Dev
   const std::vector<graph::Value> got = job.outputs();
   const int64_t before = counts.rounded;
   for (size_t i = 0; i < want.size(); ++i) compare(got.at(i), want[i], counts);
-  if (moves(form.info->op)) {
+  if (moves(form)) {
     EXPECT_EQ(counts.rounded, before) << "other bits, of an operator that moves them";
   }
   ++counts.networks;

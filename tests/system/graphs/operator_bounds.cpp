@@ -92,7 +92,7 @@ bool is_sum(const graph::Operator& op) {
   return blends || std::ranges::find(kSums, op.op) != std::end(kSums);
 }
 
-bool moves(Op op) {
+bool only_moves(Op op) {
   constexpr Op kMoves[] = {Op::kConcat, Op::kPad,       Op::kReshape, Op::kReverse, Op::kSlice,
                            Op::kTile,   Op::kTranspose, Op::kGather,  Op::kScatter, Op::kIdentity};
   return std::ranges::find(kMoves, op) != std::end(kMoves);
@@ -104,7 +104,7 @@ Bound bound_of(const graph::Operator& op) {
   if (is_function(op.op)) return Bound::kFunction;
   if (is_sum(op)) return Bound::kSum;
   if (op.op == Op::kReduceProduct) return Bound::kProduct;
-  return moves(op.op) ? Bound::kBits : Bound::kNumber;
+  return only_moves(op.op) ? Bound::kBits : Bound::kNumber;
 }
 
 double number_at(const Value& value, int64_t element) {
