@@ -180,7 +180,8 @@ class Run(NpuTest):
                   "reference", "--json", out / "r.json", "--csv", out / "r.csv", "--trace", out / "t.json")
         self.assertEqual([name for name, _ in listing(out)], ["r.csv", "r.json", "t.json"])
         report = json.loads((out / "r.json").read_text())
-        self.assertEqual(report["check"], {"against": "reference", "compared": 20, "differing": 0, "rounded": 0, "worst_units": 0.0, "first": None})
+        self.assertEqual(report["check"], {"against": "reference", "compared": 20, "differing": 0, "floats": 0, "rounded": 0, "nans": 0,
+                                           "worst_units": 0.0, "first": None})
         self.assertEqual(report["state"]["bytes"], 4)
         self.assertEqual(report["state"]["variables"][0]["identity"], "sum/state")
         self.assertTrue(report["state"]["variables"][0]["is_written"])
