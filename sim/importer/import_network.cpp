@@ -235,26 +235,31 @@ std::string kept_state(const std::string& source, size_t lstms) {
       source, lstms == 1 ? "LSTM" : fmt::format("{} LSTMs", lstms));
 }
 
-// The file that was made, with errors that name the user's. Sizes that MLIR leaves open are those of `shapes`, or stay.
-std::vector<uint8_t> checked(std::vector<uint8_t> made, const fs::path& source, const graph::GivenShapes& shapes) {
-  const auto bytes = std::make_shared<const std::vector<uint8_t>>(std::move(made));
-  graph::Graph graph = graph::parse_tosa(bytes, source.string());
+graph::Graph parse(std::vector<uint8_t> made, const fs::path& source) {
+  return graph::parse_tosa(std::make_shared<const std::vector<uint8_t>>(std::move(made)), source.string());
+}
+
+// The file that was made of MLIR, with errors that name the user's. Sizes that it leaves open are those of `shapes`, or
+// stay so.
+std::vector<uint8_t> checked_mlir(std::vector<uint8_t> made, const fs::path& source, const graph::GivenShapes& shapes) {
+  graph::Graph graph = parse(made, source);
   if (!graph::has_unknown_sizes(graph)) {
     static_cast<void>(graph::static_form(std::move(graph)));
-    if (shapes.empty()) return *bytes;
+    if (shapes.empty()) return made;
     throw Error(ErrorCode::kBadOption,
                 fmt::format("{} leaves no size open: leave out --shape", graph::in_quotes(source.string())));
   }
   graph::validate(graph, graph::Sizes::kMayBeUnknown);
-  if (shapes.empty()) return *bytes;
+  if (shapes.empty()) return made;
   const graph::Graph fixed = graph::resolve(graph, shapes);
   graph::validate(fixed);
   return graph::serialize(fixed);
 }
 
-std::vector<uint8_t> checked_tflite(std::vector<uint8_t> made, const fs::path& source, bool chosen_shapes) {
+// Of TensorFlow Lite no size is left open.
+void check_tflite(const std::vector<uint8_t>& made, const fs::path& source, bool chosen_shapes) {
   try {
-    return checked(std::move(made), source, {});
+    static_cast<void>(graph::static_form(parse(made, source)));
   } catch (const Error& error) {
     if (!chosen_shapes) throw;
     throw Error(
@@ -293,8 +298,11 @@ std::vector<std::string> import_network(const fs::path& source, const fs::path& 
     serialise(tools, place_mlir(tools, source), quoted, options.function, nullptr);
   }
   std::vector<uint8_t> made = graph::read_file(tools.work("made/out.tosa"), UINTMAX_MAX);
-  made = kind == Kind::kTflite ? checked_tflite(std::move(made), source, !options.shapes.empty())
-                               : checked(std::move(made), source, given(options.shapes));
+  if (kind == Kind::kTflite) {
+    check_tflite(made, source, !options.shapes.empty());
+  } else {
+    made = checked_mlir(std::move(made), source, given(options.shapes));
+  }
   graph::write_file(tosa, made);
   return notes;
 }

@@ -96,7 +96,7 @@ class FreeSizes(Import):
             self.refused(64, "bad_option", "--shape needs NAME=5x4", free, "--shape", text)
         self.refused(64, "bad_option", "does not fit", tflite_files.relu([1, 4], None), "--shape", "x=5x4")
         source = self.file("net.mlir", b"func.func @main(%a: tensor<4xi8>) -> tensor<4xi8> {\n  return %a : tensor<4xi8>\n}\n")
-        self.bad(64, "bad_option", "--shape is for TensorFlow Lite files", "import", source, "-o", self.dir / "none.tosa",
+        self.bad(64, "bad_option", "leaves no size open: leave out --shape", "import", source, "-o", self.dir / "none.tosa",
                  "--shape", "a=5")
 
     def test_sizes_that_the_file_does_not_give(self):
