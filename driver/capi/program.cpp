@@ -56,17 +56,11 @@ npu::compiler::Options compiler_options(const npu_context& context) {
   return options;
 }
 
-bool leave_open(const npu::graph::GivenShapes& shapes) {
-  return std::any_of(shapes.begin(), shapes.end(), [](const auto& named) {
-    return std::any_of(named.second.begin(), named.second.end(), [](int64_t size) { return size < 0; });
-  });
-}
-
 npu_program* load_graph(const npu_context& context, npu::graph::Graph file) {
   if (npu::graph::has_unknown_sizes(file)) {
     npu::graph::validate(file, npu::graph::Sizes::kMayBeUnknown);
     const npu::graph::GivenShapes inputs = npu::graph::decided_inputs(file);
-    if (leave_open(inputs)) {
+    if (npu::graph::leave_open(inputs)) {
       throw npu::Error(npu::contract::ErrorCode::kFeatureUnsupported,
                        "the network leaves sizes of inputs open; give bounds for them with npu_program_load_bounds or "
                        "npu_program_load_file_bounds, or fix them with npu resolve");

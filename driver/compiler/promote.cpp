@@ -114,7 +114,7 @@ std::vector<Promotion> promotions(const graph::Graph& graph, const contract::Cap
 }
 
 std::string in_words(const std::vector<Promotion>& promotions) {
-  if (promotions.empty()) return "nothing: the machine has the formats of all products, or lacks FP32";
+  if (promotions.empty()) return "nothing: the machine has the formats of all products";
   std::map<std::string, size_t> counts;
   for (const Promotion& one : promotions) {
     ++counts[std::string(graph::name(one.op)) + " of " + std::string(graph::name(one.from))];

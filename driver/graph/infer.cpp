@@ -344,4 +344,10 @@ GivenShapes decided_inputs(const Graph& graph) {
   return shapes;
 }
 
+bool leave_open(const GivenShapes& shapes) {
+  return std::ranges::any_of(shapes, [](const auto& named) {
+    return std::ranges::any_of(named.second, [](int64_t size) { return size < 0; });
+  });
+}
+
 }  // namespace npu::graph

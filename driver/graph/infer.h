@@ -38,5 +38,6 @@ struct Inference {
 // Shapes of the inputs whose sizes the file leaves open, with those that the operators' rules decide; the others stay
 // -1, all of them where that takes too many steps. `graph` as above. Throws what infer() throws, but budget_exceeded.
 [[nodiscard]] GivenShapes decided_inputs(const Graph& graph);
+[[nodiscard]] bool leave_open(const GivenShapes& shapes);  // a size is -1
 
 }  // namespace npu::graph

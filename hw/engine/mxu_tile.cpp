@@ -5,6 +5,7 @@
 
 #include "hw/contract/elements.h"
 #include "hw/engine/kernels.h"
+#include "hw/timing/cycles.h"
 
 namespace npu::engine {
 
@@ -135,7 +136,7 @@ ErrorCode MxuTile::make(const MxuCommand& issued, MxuTile& tile) {
   }
   tile.macs = tile.reduction;
   if (!multiply(tile.macs, command.out_c) || !multiply(tile.macs, tile.pixels)) return ErrorCode::kFaultBadCommand;
-  const uint64_t of_a_channel = tile.macs / command.out_c, channels = (command.out_c + kPanel - 1) / kPanel * kPanel;
+  const uint64_t of_a_channel = tile.macs / command.out_c, channels = timing::ceil_div(command.out_c, kPanel) * kPanel;
   if (contract::is_float(command.src_type) && of_a_channel > kMaxFloatTileMacs / channels) {
     return ErrorCode::kFaultBadCommand;
   }

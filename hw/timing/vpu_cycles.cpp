@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "hw/contract/error.h"
+#include "hw/contract/gen/micro_operations.h"
 #include "hw/contract/uop_fields.h"
 #include "hw/timing/vpu_program.h"
 
@@ -87,10 +89,11 @@ uint64_t uop_passes(const contract::Uop& uop, Element type, const Capabilities& 
     case UopCode::kSelect:
     case UopCode::kLogicalNot:
     case UopCode::kCast:
-    default:  // of floating point
+      return 1;
+    default:
+      NPU_CHECK(contract::uop_info(uop.op).floats);
       return 1;
   }
-  return 1;
 }
 
 Cycles vpu_cycles(const contract::VpuEwiseCommand& command, const Capabilities& caps) {

@@ -6,7 +6,6 @@
 #include "sim/cli/command.h"
 #include "sim/cli/options.h"
 #include "sim/importer/import_network.h"
-#include "sim/tool/chosen_shape.h"
 #include "sim/tool/file_places.h"
 #include "sim/tool/say.h"
 #include "sim/tool/stop.h"
@@ -66,12 +65,7 @@ int run_import(const Arguments& arguments) {
   const std::string target = required(*values, "output", "the file to write (-o FILE.tosa)");
   importer::ImportOptions chosen;
   if (values->count("function") > 0) chosen.function = (*values)["function"].as<std::string>();
-  if (values->count("shape") > 0) {
-    static_cast<void>(shape_option(*values));  // refuses a name that is given twice
-    for (const std::string& text : (*values)["shape"].as<std::vector<std::string>>()) {
-      chosen.shapes.push_back(tool::parse_chosen_shape(text));
-    }
-  }
+  chosen.shapes = shape_option(*values);
   return tool::stoppable([&] { return import_and_report(source, target, chosen); });
 }
 

@@ -20,6 +20,7 @@
 #include "sim/importer/mlir_cleanup.h"
 #include "sim/importer/mlir_text.h"
 #include "sim/importer/mlir_types.h"
+#include "sim/importer/tflite_file.h"
 #include "sim/tool/process.h"
 #include "sim/tool/temporary_folder.h"
 
@@ -270,12 +271,6 @@ void check_tflite(const std::vector<uint8_t>& made, const fs::path& source, bool
   }
 }
 
-graph::GivenShapes given(const std::vector<tool::ChosenShape>& shapes) {
-  graph::GivenShapes given;
-  for (const tool::ChosenShape& shape : shapes) given.emplace(shape.input, shape.sizes);
-  return given;
-}
-
 }  // namespace
 
 std::vector<std::string> import_network(const fs::path& source, const fs::path& tosa, const ImportOptions& options) {
@@ -301,7 +296,7 @@ std::vector<std::string> import_network(const fs::path& source, const fs::path& 
   if (kind == Kind::kTflite) {
     check_tflite(made, source, !options.shapes.empty());
   } else {
-    made = checked_mlir(std::move(made), source, given(options.shapes));
+    made = checked_mlir(std::move(made), source, options.shapes);
   }
   graph::write_file(tosa, made);
   return notes;

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "sim/importer/tflite_file.h"
+#include "driver/graph/resolve.h"
 
 namespace npu::importer {
 
 struct ImportOptions {
-  std::string function;                   // of an MLIR file with several functions, the one to take; main when empty
-  std::vector<tool::ChosenShape> shapes;  // of inputs, and of MLIR's variables, that the file leaves open
+  std::string function;       // of an MLIR file with several functions, the one to take; main when empty
+  graph::GivenShapes shapes;  // of inputs, and of MLIR's variables, that the file leaves open
 };
 
 // Converts a TensorFlow Lite file, or MLIR (text or bytecode) that is in the TOSA dialect but for leftovers (see

@@ -86,22 +86,20 @@ class TfliteShaper {
   }
 
   // Settles the inputs' sizes. Returns a line about each that has free sizes and no chosen ones.
-  std::vector<std::string> inputs(std::span<const tool::ChosenShape> chosen) {
+  std::vector<std::string> inputs(const graph::GivenShapes& chosen) {
     std::vector<std::string> names;
     for (const size_t id : inputs_) names.push_back(in_quotes(names_[id]));
-    for (const tool::ChosenShape& shape : chosen) {
-      const auto used = std::count(names.begin(), names.end(), in_quotes(shape.input));
+    for (const auto& [name, sizes] : chosen) {
+      const auto used = std::count(names.begin(), names.end(), in_quotes(name));
       if (used == 1) continue;
-      throw Error(ErrorCode::kBadOption, fmt::format("--shape names {}, but the inputs of {} are {}",
-                                                     in_quotes(shape.input), source_, fmt::join(names, ", ")));
+      throw Error(ErrorCode::kBadOption, fmt::format("--shape names {}, but the inputs of {} are {}", in_quotes(name),
+                                                     source_, fmt::join(names, ", ")));
     }
     std::vector<std::string> notes;
     for (const size_t id : inputs_) {
       if (shapes_[id].tensor == nullptr) continue;
-      const auto found = std::find_if(chosen.begin(), chosen.end(),
-                                      [&](const tool::ChosenShape& shape) { return shape.input == names_[id]; });
-      if (found != chosen.end()) {
-        choose(id, *found);
+      if (const auto found = chosen.find(names_[id]); found != chosen.end()) {
+        choose(id, found->second);
       } else if (shapes_[id].has_free_size()) {
         notes.push_back(keep(id));
       }
@@ -162,21 +160,21 @@ class TfliteShaper {
         in_quotes(names_[id]), free, sizes_of(shape, false), names_[id]);
   }
 
-  void choose(size_t id, const tool::ChosenShape& chosen) {
+  void choose(size_t id, const graph::Shape& sizes) {
     Shape& shape = shapes_[id];
-    bool fits = chosen.sizes.size() == shape.sizes.size() && shape.has_free_size();
+    bool fits = sizes.size() == shape.sizes.size() && shape.has_free_size();
     for (size_t i = 0; fits && i < shape.sizes.size(); ++i) {
-      fits = shape.sizes[i].free || shape.sizes[i].given == chosen.sizes[i];
+      fits = shape.sizes[i].free || shape.sizes[i].given == sizes[i];
     }
     if (!fits) {
       throw Error(ErrorCode::kBadOption,
                   fmt::format("--shape {}={} does not fit the input's shape in {}, {}: only sizes with ? can be chosen",
-                              chosen.input, fmt::join(chosen.sizes, "x"), source_, sizes_of(shape, true)));
+                              names_[id], fmt::join(sizes, "x"), source_, sizes_of(shape, true)));
     }
     for (size_t i = 0; i < shape.sizes.size(); ++i) {
       Size& size = shape.sizes[i];
       if (!size.free) continue;
-      size.chosen = static_cast<int32_t>(chosen.sizes[i]);
+      size.chosen = static_cast<int32_t>(sizes[i]);
       const auto [known, fresh] = changes_.try_emplace(size.given, size.chosen);
       if (!fresh && known->second != size.chosen) cannot_follow(id, i);
     }
@@ -240,7 +238,7 @@ TfliteFile::TfliteFile(std::vector<uint8_t> bytes, std::string source, std::stri
   }
 }
 
-std::vector<std::string> TfliteFile::fix_shapes(std::span<const tool::ChosenShape> chosen) {
+std::vector<std::string> TfliteFile::fix_shapes(const graph::GivenShapes& chosen) {
   auto* graphs = tflite::GetMutableModel(bytes_.data())->mutable_subgraphs();
   std::vector<TfliteShaper> shapers;
   for (uint32_t i = 0; graphs != nullptr && i < graphs->size(); ++i) {
@@ -248,8 +246,7 @@ std::vector<std::string> TfliteFile::fix_shapes(std::span<const tool::ChosenShap
   }
   std::vector<std::string> notes;
   for (uint32_t i = 0; i < shapers.size(); ++i) {
-    std::vector<std::string> lines =
-        shapers[i].inputs(i == main_graph_ ? chosen : std::span<const tool::ChosenShape>());
+    std::vector<std::string> lines = shapers[i].inputs(i == main_graph_ ? chosen : graph::GivenShapes());
     shapers[i].others();
     if (i == main_graph_) notes = std::move(lines);
   }

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/graph/resolve.h"
 #include "sim/importer/mlir_lstm.h"
-#include "sim/tool/chosen_shape.h"
 
 namespace npu::importer {
 
@@ -25,7 +25,7 @@ class TfliteFile {
   // Free sizes of other tensors change as those of the inputs do. Returns a line about each input that has free sizes.
   // Throws Error: kBadOption for an input that is not there or has no such sizes; kArgumentUnsupported where it does
   // not follow from the inputs' sizes what another tensor's are. The bytes are of no use after an error.
-  std::vector<std::string> fix_shapes(std::span<const tool::ChosenShape> chosen);
+  std::vector<std::string> fix_shapes(const graph::GivenShapes& chosen);
 
   // Of each UNIDIRECTIONAL_SEQUENCE_LSTM of the main graph, in the order of operators.
   [[nodiscard]] std::vector<LstmFacts> lstms() const;

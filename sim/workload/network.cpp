@@ -143,7 +143,7 @@ graph::GivenShapes given_shapes(const Network& open, const ShapeSource& shapes) 
 // With the sizes that the operators' rules decide, if these are all; otherwise as it is.
 graph::Graph resolved_by_rules(graph::Graph open) {
   const graph::GivenShapes decided = graph::decided_inputs(open);
-  if (std::any_of(decided.begin(), decided.end(), [](const auto& named) { return is_open(named.second); })) return open;
+  if (graph::leave_open(decided)) return open;
   try {
     return graph::resolve(open, decided);
   } catch (const Error& error) {

@@ -10,6 +10,7 @@
 #include "driver/graph/float_format.h"
 #include "driver/graph/text.h"
 #include "hw/contract/error.h"
+#include "sim/report/table.h"
 #include "sim/workload/float_check.h"
 
 namespace npu::workload {
@@ -61,12 +62,11 @@ std::string float_line(const report::CheckResult& check) {
   if (check.floats == 0) return "";
   std::string text = fmt::format(
       "          floating point: {} of {} elements have other bits, {} of these are more than {} units in the last "
-      "place "
-      "of their output's largest number off (FP16 {}, BF16 {}, FP8 {}), the farthest {:.2g}",
-      check.rounded + check.far, check.floats, check.far, most_units(graph::DType::kFp32),
-      most_units(graph::DType::kFp16), most_units(graph::DType::kBf16), most_units(graph::DType::kFp8E4M3),
-      check.worst);
-  if (check.nans > 0) text += fmt::format("; {} are NaN on both sides", check.nans);
+      "place of their output's largest number off (FP16 {}, BF16 {}, FP8 {}), the farthest {:.2g}",
+      report::grouped(check.rounded + check.far), report::grouped(check.floats), report::grouped(check.far),
+      most_units(graph::DType::kFp32), most_units(graph::DType::kFp16), most_units(graph::DType::kBf16),
+      most_units(graph::DType::kFp8E4M3), check.worst);
+  if (check.nans > 0) text += fmt::format("; {} are NaN on both sides", report::grouped(check.nans));
   return text + "\n";
 }
 

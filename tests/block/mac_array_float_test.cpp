@@ -15,10 +15,12 @@ using contract::MxuCommand;
 using contract::MxuMode;
 using contract::ParameterEntry;
 using contract::ParameterHeader;
+using engine::testing::kMinusInfinity;
+using engine::testing::kPlusInfinity;
+using engine::testing::plain_float_shape;
 using engine::testing::scalar::special_patterns;
 using MadeTile = cosim::MadeTile<MxuCommand>;
 
-constexpr int32_t kPlusInfinity = 0x7f800000, kMinusInfinity = INT32_MIN | kPlusInfinity;
 constexpr uint32_t kOne = 0x3f800000;
 
 class FloatMacArray : public MacArrayBlock {
@@ -27,18 +29,6 @@ class FloatMacArray : public MacArrayBlock {
     if (formats_.empty()) GTEST_SKIP() << "the machine has no floating point";
   }
 
-  // A convolution of 1 x 1 that keeps all values.
-  static MxuShape plain_shape(Element format, int64_t in_c, int64_t out_c) {
-    MxuShape shape;
-    shape.format = format;
-    shape.rescale = contract::Rescale::kFloating;
-    shape.dst_type = Element::kF32;
-    shape.clamp_min = kMinusInfinity;
-    shape.clamp_max = kPlusInfinity;
-    shape.in_c = in_c;
-    shape.out_c = out_c;
-    return shape;
-  }
   static void put(uint8_t* to, Element format, uint32_t pattern) { std::memcpy(to, &pattern, element_bytes(format)); }
   static uint8_t* entry_of(MadeTile& tile, int64_t channel) {
     return tile.at(tile.command.params) + ParameterHeader::kBytes + channel * int64_t{ParameterEntry::kBytes};
@@ -69,7 +59,7 @@ TEST_P(FloatMacArray, SpecialsInAllPlaces) {
   const std::vector<uint32_t> biases = special_patterns(Element::kF32);
   for (size_t i = 0; i < 1'500 && !HasFailure(); ++i) {
     const Element format = formats_[i % formats_.size()];
-    MxuShape shape = plain_shape(format, random.between(1, 3), random.between(1, 2 * int64_t{caps_.mxu_cols}));
+    MxuShape shape = plain_float_shape(format, random.between(1, 3), random.between(1, 2 * int64_t{caps_.mxu_cols}));
     shape.mode = random.pick({MxuMode::kConv, MxuMode::kDepthwise, MxuMode::kMatmul});
     shape.in_w = random.between(1, 20);
     if (shape.mode != MxuMode::kMatmul) shape.kernel_w = random.between(1, 3), shape.pad_left = 2;
@@ -101,7 +91,7 @@ TEST_P(FloatMacArray, EveryPairOfFp8) {
   for (const Element format : formats_) {
     if (element_bytes(format) != 1) continue;
     constexpr int64_t kPatterns = 256;
-    MxuShape shape = plain_shape(format, 1, kPatterns);
+    MxuShape shape = plain_float_shape(format, 1, kPatterns);
     shape.mode = MxuMode::kMatmul;
     shape.in_w = kPatterns;
     const auto fill = [&](MadeTile& tile) {
@@ -120,7 +110,7 @@ TEST_P(FloatMacArray, PaddingMeetsInfiniteWeights) {
   Buckets buckets("padding and infinite weights", seed(9'300));
   for (size_t i = 0; i < 300 && !HasFailure(); ++i) {
     const Element format = formats_[i % formats_.size()];
-    MxuShape shape = plain_shape(format, random.between(1, 2 * int64_t{caps_.mxu_depth}), 4);
+    MxuShape shape = plain_float_shape(format, random.between(1, 2 * int64_t{caps_.mxu_depth}), 4);
     shape.mode = random.pick({MxuMode::kConv, MxuMode::kDepthwise});
     if (shape.mode == MxuMode::kDepthwise) shape.out_c = shape.in_c;
     shape.in_h = shape.in_w = 4;
@@ -153,7 +143,7 @@ TEST_P(FloatMacArray, OutputStageOnSpecials) {
   for (const Element dst : {Element::kF16, Element::kBf16, Element::kF32}) {
     for (const auto& [low, high] :
          {std::pair{kMinusInfinity, kPlusInfinity}, {0, 0x40c00000}, {INT32_MIN, 0}, {1, 0x00800000}}) {
-      MxuShape shape = plain_shape(Element::kF32, 1, count);
+      MxuShape shape = plain_float_shape(Element::kF32, 1, count);
       shape.in_w = count;
       shape.dst_type = dst;
       shape.clamp_min = low;

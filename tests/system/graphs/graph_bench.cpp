@@ -24,6 +24,17 @@ runtime::Device open_graph_device(const presets::Preset& machine) {
   return runtime::Device::open(platform::open_tlm_device(options), driver);
 }
 
+presets::Preset small_float_machine() {
+  const contract::Capabilities floats = presets::load_preset("server").caps;
+  presets::Preset machine = presets::load_preset("nano");
+  for (const auto key : {&contract::Capabilities::mxu_fp8_cycles, &contract::Capabilities::mxu_fp16_cycles,
+                         &contract::Capabilities::mxu_bf16_cycles, &contract::Capabilities::mxu_fp32_cycles,
+                         &contract::Capabilities::vpu_float}) {
+    machine.caps.*key = floats.*key;
+  }
+  return presets::parse_preset("small", "small", presets::to_yaml(machine));
+}
+
 Trial try_graph(const graph::Graph& graph, runtime::Device& device, std::mt19937& random,
                 const runtime::ContextOptions& options) {
   Trial trial;

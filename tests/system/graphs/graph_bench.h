@@ -15,6 +15,9 @@ namespace npu::test {
 // A device of this machine whose timing changes at random, so that a missing order shows as a fault.
 [[nodiscard]] runtime::Device open_graph_device(const presets::Preset& machine);
 
+// nano with the floating point of server.
+[[nodiscard]] presets::Preset small_float_machine();
+
 // What came of a graph on the device.
 struct Trial {
   bool predictable = true;  // the reference gives results

@@ -31,21 +31,9 @@ using Results = std::vector<std::vector<Value>>;  // by invocation
 constexpr int kInvocations = 2;
 
 // `server` has room for everything; with nano's sizes tensors are cut, and sums take many steps.
-presets::Preset machine_of(bool small) {
-  const presets::Preset server = presets::load_preset("server");
-  if (!small) return server;
-  presets::Preset machine = presets::load_preset("nano");
-  for (const auto key : {&contract::Capabilities::mxu_fp8_cycles, &contract::Capabilities::mxu_fp16_cycles,
-                         &contract::Capabilities::mxu_bf16_cycles, &contract::Capabilities::mxu_fp32_cycles,
-                         &contract::Capabilities::vpu_float}) {
-    machine.caps.*key = server.caps.*key;
-  }
-  return presets::parse_preset("small", "small", presets::to_yaml(machine));
-}
-
 runtime::Device open_device(bool small, model::Mode mode) {
   platform::PlatformOptions options;
-  options.preset = machine_of(small);
+  options.preset = small ? small_float_machine() : presets::load_preset("server");
   options.mode = mode;
   options.control_cpu = false;
   options.jitter_seed = 17;

@@ -122,15 +122,25 @@ TEST_P(SizedState, GoesOnFromASnapshot) {
   });
 }
 
-TEST_P(SizedState, OfASnapshotMustBeWithinTheBounds) {
+// Streams of one graph with programs for sizes within other bounds.
+struct TwoBounds {
+  explicit TwoBounds(runtime::Device& on) : device(on) {}
+
+  [[nodiscard]] std::vector<compiler::Program> programs_of(const OpenNetwork& network) const {
+    graph::validate(open, graph::Sizes::kMayBeUnknown);
+    return compiler::compile_bounds(open, network.bounds, device.capabilities());
+  }
+
+  runtime::Device& device;
   const OpenNetwork large = open_state(9, 40), small = open_state(4, 40);
-  graph::Graph open = large.graph;
-  graph::validate(open, graph::Sizes::kMayBeUnknown);
-  const auto programs_of = [&](const OpenNetwork& network) {
-    return compiler::compile_bounds(open, network.bounds, device_.capabilities());
-  };
-  const auto of_large = programs_of(large), of_small = programs_of(small);
-  SizedStream from(device_, large, open, of_large), to(device_, small, open, of_small);
+  const graph::Graph open = large.graph;
+  const std::vector<compiler::Program> large_programs = programs_of(large), small_programs = programs_of(small);
+  SizedStream of_large{device, large, open, large_programs}, of_small{device, small, open, small_programs};
+};
+
+TEST_P(SizedState, OfASnapshotMustBeWithinTheBounds) {
+  TwoBounds two(device_);
+  SizedStream &from = two.of_large, &to = two.of_small;
   from.run({5, 7}, random_);
   to.run({4, 7}, random_);
   EXPECT_EQ(code_of([&] { to.context.restore(from.context.snapshot()); }), ErrorCode::kSizeOutOfBounds);
@@ -138,14 +148,8 @@ TEST_P(SizedState, OfASnapshotMustBeWithinTheBounds) {
 }
 
 TEST_P(SizedState, IsOpenAgainWhereASnapshotHasNoValue) {
-  const OpenNetwork large = open_state(9, 40), small = open_state(4, 40);
-  graph::Graph open = large.graph;
-  graph::validate(open, graph::Sizes::kMayBeUnknown);
-  const auto programs_of = [&](const OpenNetwork& network) {
-    return compiler::compile_bounds(open, network.bounds, device_.capabilities());
-  };
-  const auto of_large = programs_of(large), of_small = programs_of(small);
-  SizedStream from(device_, large, open, of_large), to(device_, small, open, of_small);
+  TwoBounds two(device_);
+  SizedStream &from = two.of_large, &to = two.of_small;
   from.run({5, 7}, random_);
   to.run({4, 7}, random_);
   runtime::Snapshot cleared = from.context.snapshot();

@@ -107,18 +107,8 @@ void RandomGraph::grow_real_matmul() {
   finish_real(b_.matmul(left, right, 0, 0, halves ? DType::kFp16 : DType::kFp32));
 }
 
-// As grow_resize().
 void RandomGraph::grow_real_resize() {
-  Shape dims = {pick(1, 2), 0, 0, any_size(max_dim_)};
-  std::vector<int64_t> scale, offset, border;
-  for (const size_t axis : {1, 2}) {
-    const int64_t n = pick(1, 4), d = pick(1, 4), out = any_size(max_dim_ + 1);
-    offset.push_back(pick(static_cast<int>(-n), static_cast<int>(n)));
-    const int64_t last = (out - 1) * d + offset.back();
-    dims[axis] = std::max<int64_t>(0, last) / n + 1 + (chance(20) ? 1 : 0);
-    scale.insert(scale.end(), {n, d});
-    border.push_back(last - (dims[axis] - 1) * n);
-  }
+  const auto [dims, scale, offset, border] = any_resizing();
   const TensorId a = any_as(any_real(), dims);
   const auto mode = chance(30) ? graph::ResizeMode::kNearest : graph::ResizeMode::kBilinear;
   add(b_.resize(a, mode, scale, offset, border, type(a)));

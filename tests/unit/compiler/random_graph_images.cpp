@@ -74,17 +74,21 @@ void RandomGraph::grow_convolution() {
 }
 
 // The result's size comes first: the border has to lead to its last position.
-void RandomGraph::grow_resize() {
-  Shape dims = {pick(1, 2), 0, 0, any_size(max_dim_)};
-  std::vector<int64_t> scale, offset, border;
+RandomGraph::Resizing RandomGraph::any_resizing() {
+  Resizing how{{pick(1, 2), 0, 0, any_size(max_dim_)}, {}, {}, {}};
   for (const size_t axis : {1, 2}) {
     const int64_t n = pick(1, 4), d = pick(1, 4), out = any_size(max_dim_ + 1);
-    offset.push_back(pick(static_cast<int>(-n), static_cast<int>(n)));
-    const int64_t last = (out - 1) * d + offset.back();
-    dims[axis] = std::max<int64_t>(0, last) / n + 1 + (chance(20) ? 1 : 0);
-    scale.insert(scale.end(), {n, d});
-    border.push_back(last - (dims[axis] - 1) * n);
+    how.offset.push_back(pick(static_cast<int>(-n), static_cast<int>(n)));
+    const int64_t last = (out - 1) * d + how.offset.back();
+    how.dims[axis] = std::max<int64_t>(0, last) / n + 1 + (chance(20) ? 1 : 0);
+    how.scale.insert(how.scale.end(), {n, d});
+    how.border.push_back(last - (how.dims[axis] - 1) * n);
   }
+  return how;
+}
+
+void RandomGraph::grow_resize() {
+  const auto [dims, scale, offset, border] = any_resizing();
   const TensorId a = any_as(chance(80) ? DType::kInt8 : DType::kInt16, dims);
   if (chance(50)) return void(add(b_.resize(a, graph::ResizeMode::kNearest, scale, offset, border, type(a))));
   const DType sums = type(a) == DType::kInt8 ? DType::kInt32 : DType::kInt48;

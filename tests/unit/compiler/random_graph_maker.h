@@ -78,6 +78,11 @@ class RandomGraph {
   };
   Weights weights(const Shape& dims, bool bytes, graph::Convolution& how);
   void grow_convolution();
+  struct Resizing {
+    Shape dims;  // of the input
+    std::vector<int64_t> scale, offset, border;
+  };
+  Resizing any_resizing();
   void grow_resize();
   void grow_transpose_conv();
   void grow_conv3d();

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "hw/engine/mxu_model.h"
+#include "hw/engine/mxu_tile.h"
 #include "hw/timing/mxu_cycles.h"
 #include "sim/cosim/random_floats.h"
 #include "tests/unit/engine/mxu_case.h"
@@ -24,7 +25,6 @@ using contract::ParameterEntry;
 using contract::ParameterHeader;
 
 constexpr Element kFormats[] = {Element::kF16, Element::kBf16, Element::kF32, Element::kF8e4m3, Element::kF8e5m2};
-constexpr int32_t kPlusInfinity = 0x7f800000, kMinusInfinity = INT32_MIN | kPlusInfinity;
 
 struct Array {
   uint32_t depth, dw_taps, cycles;
@@ -59,19 +59,6 @@ class FloatMxu : public ::testing::Test {
   int64_t compared_ = 0;
 };
 
-// A convolution of 1 x 1 that keeps all values.
-MxuShape plain_shape(Element format, int64_t in_c, int64_t out_c) {
-  MxuShape shape;
-  shape.format = format;
-  shape.rescale = contract::Rescale::kFloating;
-  shape.dst_type = Element::kF32;
-  shape.clamp_min = kMinusInfinity;
-  shape.clamp_max = kPlusInfinity;
-  shape.in_c = in_c;
-  shape.out_c = out_c;
-  return shape;
-}
-
 TEST_F(FloatMxu, RandomTilesOfEveryFormat) {
   Random random(401);
   std::map<std::string, int> kinds;
@@ -95,8 +82,8 @@ TEST_F(FloatMxu, EveryNumberOfElementsACycle) {
   for (const uint32_t cycles : {1, 2, 3, 4, 5, 6, 7, 8, 11, 13, 16, 17, 31, 32, 33, 64}) {
     const Capabilities caps = machine({32, 9, cycles});
     for (const int64_t in_c : {1, 2, 31, 32, 33, 64, 75}) {
-      check(plain_shape(Element::kF32, in_c, 3), caps, random);
-      MxuShape window = plain_shape(Element::kBf16, in_c, 2);
+      check(plain_float_shape(Element::kF32, in_c, 3), caps, random);
+      MxuShape window = plain_float_shape(Element::kBf16, in_c, 2);
       window.in_h = window.in_w = 3;
       window.kernel_h = window.kernel_w = window.pad_top = window.pad_left = 2;
       check(window, caps, random);
@@ -109,7 +96,7 @@ TEST_F(FloatMxu, EveryWidthOfChannelsAndPixels) {
   Random random(403);
   for (int64_t channels = 1; channels <= 40; ++channels) {
     for (const int64_t pixels : {1, 3, 4, 5, 9}) {
-      MxuShape shape = plain_shape(kFormats[static_cast<size_t>(channels) % std::size(kFormats)], 5, channels);
+      MxuShape shape = plain_float_shape(kFormats[static_cast<size_t>(channels) % std::size(kFormats)], 5, channels);
       shape.in_w = pixels;
       check(shape, machine({8, 3, 2}), random);
       shape.mode = MxuMode::kMatmul;
@@ -127,12 +114,12 @@ TEST_F(FloatMxu, EveryWidthOfChannelsAndPixels) {
 TEST_F(FloatMxu, LongReductions) {
   Random random(404);
   for (const Element format : {Element::kF16, Element::kF32}) {
-    check(plain_shape(format, 20'000, 2), machine({128, 9, 8}), random);
-    MxuShape matmul = plain_shape(format, 3'001, 5);
+    check(plain_float_shape(format, 20'000, 2), machine({128, 9, 8}), random);
+    MxuShape matmul = plain_float_shape(format, 3'001, 5);
     matmul.mode = MxuMode::kMatmul;
     matmul.in_w = 3;
     check(matmul, machine({32, 9, 5}), random);
-    MxuShape depthwise = plain_shape(format, 20, 20);
+    MxuShape depthwise = plain_float_shape(format, 20, 20);
     depthwise.mode = MxuMode::kDepthwise;
     depthwise.in_h = 90;
     depthwise.kernel_h = 70;
@@ -165,7 +152,7 @@ TEST_F(FloatMxu, SumsAreMadeInPairs) {
       }
       ParameterEntry().store(tile.at(tile.command.params) + ParameterHeader::kBytes);
     };
-    const MxuCase test = make_case(plain_shape(Element::kF32, 16, 1), random, caps, fill);
+    const MxuCase test = make_case(plain_float_shape(Element::kF32, 16, 1), random, caps, fill);
     EXPECT_EQ(contract::detail::load<uint32_t>(test.expected.data() + test.command.dst.offset), result) << at_once;
     check(test, caps, "sums of " + std::to_string(at_once));
   }
@@ -178,7 +165,7 @@ TEST_F(FloatMxu, PaddingMeetsInfiniteWeights) {
   for (const Element format : kFormats) {
     for (const MxuMode mode : {MxuMode::kConv, MxuMode::kDepthwise}) {
       for (const int percent : {100, 30, 3}) {
-        MxuShape shape = plain_shape(format, 4, 4);
+        MxuShape shape = plain_float_shape(format, 4, 4);
         shape.mode = mode;
         shape.in_h = shape.in_w = 4;
         shape.kernel_h = shape.kernel_w = 3;
@@ -213,7 +200,7 @@ TEST_F(FloatMxu, OutputStageOnSpecialValues) {
                                     {INT32_MIN, 0},
                                     {0x3f800000, 0x3f800000},
                                     {1, 0x00800000}}) {
-      MxuShape shape = plain_shape(Element::kF32, 1, static_cast<int64_t>(values.size()));
+      MxuShape shape = plain_float_shape(Element::kF32, 1, static_cast<int64_t>(values.size()));
       shape.in_w = static_cast<int64_t>(values.size());
       shape.dst_type = dst;
       shape.clamp_min = low;
@@ -237,7 +224,7 @@ TEST_F(FloatMxu, OutputStageOnSpecialValues) {
 TEST_F(FloatMxu, RepeatedRowsTakeNoMemory) {
   Random random(408);
   const Capabilities caps = machine({32, 9, 1});
-  MxuShape shape = plain_shape(Element::kF16, 4, 4);
+  MxuShape shape = plain_float_shape(Element::kF16, 4, 4);
   shape.in_h = shape.in_w = shape.kernel_h = 3;
   MxuCase test = make_case(shape, random, caps);
   test.command.src_row_stride = test.command.src_pixel_stride = 0;
@@ -251,6 +238,22 @@ TEST_F(FloatMxu, RepeatedRowsTakeNoMemory) {
     EXPECT_EQ(one.memory.scratchpad(), other.memory.scratchpad());
     compared_ += 3 * 4;
   }
+}
+
+// A channel takes as long as all of a panel, so that fewer products end it in time than of integers.
+TEST_F(FloatMxu, TilesOfTooMuchWorkAreRefused) {
+  contract::MxuCommand command;
+  command.in_h = command.out_h = command.kernel_h = command.kernel_w = 1;
+  command.stride_y = command.stride_x = command.dilation_y = command.dilation_x = 1;
+  command.in_w = command.out_w = command.in_c = 1U << 16;
+  command.out_c = 1;
+  MxuTile tile;
+  EXPECT_EQ(MxuTile::make(command, tile), ErrorCode::kOk);
+  command.src_type = command.weight_type = command.dst_type = Element::kF32;
+  command.rescale = contract::Rescale::kFloating;
+  EXPECT_EQ(MxuTile::make(command, tile), ErrorCode::kFaultBadCommand);
+  command.in_c /= 2;
+  EXPECT_EQ(MxuTile::make(command, tile), ErrorCode::kOk);
 }
 
 }  // namespace

@@ -129,6 +129,18 @@ std::vector<uint8_t> expect(const MxuCase& test, const MxuShape& shape, const co
 
 }  // namespace
 
+MxuShape plain_float_shape(contract::Element format, int64_t in_c, int64_t out_c) {
+  MxuShape shape;
+  shape.format = format;
+  shape.rescale = contract::Rescale::kFloating;
+  shape.dst_type = contract::Element::kF32;
+  shape.clamp_min = kMinusInfinity;
+  shape.clamp_max = kPlusInfinity;
+  shape.in_c = in_c;
+  shape.out_c = out_c;
+  return shape;
+}
+
 MxuCase make_case(const MxuShape& shape, Random& random, const contract::Capabilities& caps,
                   const std::function<void(cosim::MadeTile<MxuCommand>&)>& change) {
   MxuCase test;

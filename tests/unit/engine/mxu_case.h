@@ -14,6 +14,11 @@ namespace npu::engine::testing {
 
 using cosim::MxuShape;
 
+// FP32 patterns, as limits of the output stage that clamp nothing.
+inline constexpr int32_t kPlusInfinity = 0x7f800000, kMinusInfinity = INT32_MIN | kPlusInfinity;
+// A convolution of 1 x 1 of floating point that keeps all values in FP32.
+[[nodiscard]] MxuShape plain_float_shape(contract::Element format, int64_t in_c, int64_t out_c);
+
 struct MxuCase {
   contract::MxuCommand command;
   std::vector<uint32_t> words;
