@@ -128,14 +128,15 @@ function(npu_library name)
   target_link_libraries(${name} PUBLIC npu_options ${ARG_LIBS})
 endfunction()
 
-# npu_test(name SOURCES a.cpp ... [ALONE b.cpp ...] LIBS x y [LABELS l] [FIXTURES f] [SHARDS n] [TIMEOUT s] [SYSTEMC] [NETWORKS]):
+# npu_test(name SOURCES a.cpp ... [ALONE b.cpp ...] LIBS x y [LABELS l] [FIXTURES f] [SHARDS n] [TIMEOUT s] [NIGHTLY c] [SYSTEMC]
+# [NETWORKS]):
 # a googletest program. It is one ctest test, or n that share its cases and can run beside each other; SYSTEMC: a test for each
 # case, since SystemC elaborates once a process (the program then brings a main of its own). The label defaults to `unit`,
 # `unit_long` is for unit tests that smoke leaves out; FIXTURES names the ctest fixtures that must have been set up. NETWORKS: it
 # is told the folder of networks, where there is one (NPU_ZOO_DIR); in other programs that path would only miss the compiler's
-# cache. TIMEOUT is that of a ctest test. What each case took is left in test-results/ of the build folder.
+# cache. TIMEOUT is that of a ctest test. NIGHTLY: a case that runs each night only, in a test of its own. What each case took is left in test-results/ of the build folder.
 function(npu_test name)
-  cmake_parse_arguments(ARG "SYSTEMC;NETWORKS" "TIMEOUT;SHARDS" "SOURCES;ALONE;LIBS;LABELS;FIXTURES" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEMC;NETWORKS" "TIMEOUT;SHARDS;NIGHTLY" "SOURCES;ALONE;LIBS;LABELS;FIXTURES" ${ARGN})
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
@@ -170,6 +171,12 @@ function(npu_test name)
   if(NOT ARG_SHARDS)
     set(ARG_SHARDS 1)
   endif()
+  set(filter "")
+  if(ARG_NIGHTLY)
+    set(filter "--gtest_filter=-${ARG_NIGHTLY}")
+    add_test(NAME nightly.${name} COMMAND ${name} --gtest_brief=1 --gtest_filter=${ARG_NIGHTLY})
+    set_tests_properties(nightly.${name} PROPERTIES ${properties} LABELS nightly)
+  endif()
   math(EXPR last "${ARG_SHARDS} - 1")
   foreach(shard RANGE ${last})
     set(test ${name})
@@ -177,7 +184,7 @@ function(npu_test name)
       math(EXPR number "${shard} + 1")
       set(test ${name}_${number})
     endif()
-    add_test(NAME ${test} COMMAND ${name} --gtest_brief=1)
+    add_test(NAME ${test} COMMAND ${name} --gtest_brief=1 ${filter})
     set_tests_properties(${test} PROPERTIES ${properties} ENVIRONMENT
       "GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/test-results/${test}.xml;GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${shard}")
   endforeach()

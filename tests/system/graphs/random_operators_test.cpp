@@ -36,10 +36,18 @@ graph::Value frame_of(const graph::Value& stacked, int64_t frame) {
   return value;
 }
 
+// One seed in four searches for a good schedule; the others take the first one, which is correct for the same reasons.
+compiler::Options options_of(uint64_t seed) {
+  compiler::Options options;
+  if (seed % 4 != 0) options.schedule.effort = compiler::Effort::kLeast;
+  return options;
+}
+
 // Elements compared. All results of these networks are defined.
-int64_t compare_operator(const regression::OperatorNetwork& network, runtime::Device& device) {
+int64_t compare_operator(const regression::OperatorNetwork& network, const compiler::Options& options,
+                         runtime::Device& device) {
   runtime::Context context = device.create_context();
-  runtime::LoadedProgram program = context.load(compiler::compile(network.graph, device.capabilities()));
+  runtime::LoadedProgram program = context.load(compiler::compile(network.graph, device.capabilities(), options));
   runtime::Job job = program.create_job();
   reference::Context state;
   int64_t compared = 0;
@@ -79,7 +87,7 @@ TEST_P(RandomOperators, EqualTheReference) {
       try {
         const regression::OperatorNetwork network =
             regression::random_operator(op, device.capabilities(), seed, of_each);
-        compared += compare_operator(network, device);
+        compared += compare_operator(network, options_of(seed), device);
         bins.add(network.graph);
         ++networks;
       } catch (const Error& error) {

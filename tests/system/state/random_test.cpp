@@ -8,6 +8,7 @@
 #include "tests/system/device/bench.h"
 #include "tests/system/state/device_walk.h"
 #include "tests/system/state/seed.h"
+#include "tests/unit/seeds.h"
 
 namespace npu::test {
 namespace {
@@ -19,7 +20,7 @@ constexpr size_t kRecipes = 40;
 // Of all shards together.
 int64_t steps() {
   const char* text = std::getenv("NPU_STATE_STEPS");
-  return text == nullptr ? 100'000 : std::strtoll(text, nullptr, 10);
+  return text == nullptr ? seeds_for(100'000) : std::strtoll(text, nullptr, 10);
 }
 constexpr uint32_t kShards = 4;
 // And a tenth as much where there is little room.

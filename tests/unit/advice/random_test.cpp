@@ -43,6 +43,8 @@ class TrialMaker {
     trial.options.schedule.two_places = pick(0, 2) == 0;
     trial.options.schedule.state_in_dram = pick(0, 4) == 0;
     trial.graph = network();
+    // What is refused, and why, is the same for any effort.
+    if (pick(0, 3) != 0) trial.options.schedule.effort = compiler::Effort::kLeast;
     return trial;
   }
 

@@ -10,6 +10,7 @@
 #include "driver/compiler/schedule/footprint.h"
 #include "tests/unit/compiler/back_checks.h"
 #include "tests/unit/compiler/back_modules.h"
+#include "tests/unit/seeds.h"
 
 namespace npu::compiler::testing {
 namespace {
@@ -333,7 +334,7 @@ TEST(BackState, WindowsMoveWithinTheirVariable) {
 }
 
 TEST(BackState, PlacesChangeNoResult) {
-  constexpr uint32_t kSeeds = 60;
+  constexpr uint32_t kSeeds = test::seeds_for(60);
   size_t spilled = 0, kept = 0, spared = 0;
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
     const int steps = 2 + static_cast<int>(seed % 9);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <string_view>
 
 #include "driver/compiler/lower.h"
 #include "driver/graph/npy.h"
@@ -15,6 +16,7 @@
 #include "tests/unit/compiler/back_modules.h"
 #include "tests/unit/compiler/command_interpreter.h"
 #include "tests/unit/compiler/segment_checks.h"
+#include "tests/unit/seeds.h"
 
 namespace npu::compiler::testing {
 namespace {
@@ -37,6 +39,9 @@ class BackZoo : public ::testing::TestWithParam<Case> {
   void SetUp() override {
     dir_ = fs::path(NPU_ZOO_DIR) / GetParam().network;
     if (!fs::exists(dir_)) GTEST_SKIP() << "no " << dir_;
+    if (test::kSanitized && GetParam().network == std::string_view("mobilenet_v2_int8")) {
+      GTEST_SKIP() << "too long for sanitizers";
+    }
     capabilities_ = GetParam().nano ? nano_capabilities() : edge_capabilities();
     const graph::Graph graph = graph::read_tosa(dir_ / (std::string(GetParam().network) + ".tosa"));
     options_.segment_cycles = kSegmentCycles;

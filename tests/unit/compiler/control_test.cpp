@@ -20,6 +20,7 @@
 #include "tests/unit/compiler/command_interpreter.h"
 #include "tests/unit/compiler/front_check.h"
 #include "tests/unit/compiler/front_run.h"
+#include "tests/unit/seeds.h"
 
 namespace npu::compiler::testing {
 namespace {
@@ -53,8 +54,9 @@ TEST(Control, CommandsLoseNothingWhereTheyStop) {
   contract::Capabilities tiny = nano_capabilities();
   tiny.spm_bytes = 8 << 10;
   std::mt19937 random(2);
+  constexpr uint32_t kSeeds = test::seeds_for(150);
   size_t stops = 0, loops = 0;
-  for (uint32_t seed = 1; seed <= 150; ++seed) {
+  for (uint32_t seed = 1; seed <= kSeeds; ++seed) {
     const graph::Graph graph = generator::random_control(seed, {.shape = {1, seed % 3 == 0 ? 600 : 6}});
     const contract::Capabilities& machine = seed % 2 == 0 ? tiny : nano_capabilities();
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -83,8 +85,8 @@ TEST(Control, CommandsLoseNothingWhereTheyStop) {
     }
   }
   std::cout << loops << " loops, stopped " << stops << " times\n";
-  EXPECT_GT(loops, 50U);
-  EXPECT_GT(stops, 1000U);
+  EXPECT_GT(loops, kSeeds / 3);
+  EXPECT_GT(stops, kSeeds * 20 / 3);
 }
 
 // A loop at the end whose body changes nothing: it runs never, or for ever.
@@ -110,7 +112,8 @@ graph::Graph loop_of_nothing() {
 // A loop may end with an error alone: its job must be stopped before.
 TEST(Control, EveryLoopHasAYieldBehindItsFirstLabel) {
   std::vector<graph::Graph> graphs = {loop_of_nothing()};
-  for (uint32_t seed = 1; seed <= 60; ++seed) graphs.push_back(generator::random_control(seed));
+  constexpr uint32_t kSeeds = test::seeds_for(60);
+  for (uint32_t seed = 1; seed <= kSeeds; ++seed) graphs.push_back(generator::random_control(seed));
   size_t loops = 0;
   for (const graph::Graph& graph : graphs) {
     const Program program = schedule(lower(graph, nano_capabilities()), nano_capabilities());
@@ -130,7 +133,7 @@ TEST(Control, EveryLoopHasAYieldBehindItsFirstLabel) {
                                                   });
     EXPECT_TRUE(whole);
   }
-  EXPECT_GT(loops, 20U);
+  EXPECT_GT(loops, kSeeds / 3);
 }
 
 Step label_step(uint32_t label) { return {0, LabelStep{label}, false}; }

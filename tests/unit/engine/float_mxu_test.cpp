@@ -247,6 +247,7 @@ TEST_F(FloatMxu, TilesOfTooMuchWorkAreRefused) {
   command.stride_y = command.stride_x = command.dilation_y = command.dilation_x = 1;
   command.in_w = command.out_w = command.in_c = 1U << 16;
   command.out_c = 1;
+  command.dst_type = Element::kI32;
   MxuTile tile;
   EXPECT_EQ(MxuTile::make(command, tile), ErrorCode::kOk);
   command.src_type = command.weight_type = command.dst_type = Element::kF32;

@@ -18,6 +18,7 @@
 #include "sim/cosim/random.h"
 #include "tests/unit/graph/random_open_graph.h"
 #include "tests/unit/graph/samples.h"
+#include "tests/unit/seeds.h"
 
 namespace npu::graph {
 namespace {
@@ -221,7 +222,7 @@ void try_shapes(uint64_t seed, Counts& counts) {
   }
 }
 
-constexpr uint64_t kGraphs = 1200;
+constexpr uint64_t kGraphs = test::seeds_for(1200);
 
 Counts try_all(void (*try_one)(uint64_t, Counts&)) {
   const char* given = std::getenv("NPU_INFER_SEED");
