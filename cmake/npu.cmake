@@ -128,13 +128,14 @@ function(npu_library name)
   target_link_libraries(${name} PUBLIC npu_options ${ARG_LIBS})
 endfunction()
 
-# npu_test(name SOURCES a.cpp ... [ALONE b.cpp ...] LIBS x y [LABELS l] [FIXTURES f] [SHARDS n] [TIMEOUT s] [NIGHTLY c] [SYSTEMC]
-# [NETWORKS]):
+# npu_test(name SOURCES a.cpp ... [ALONE b.cpp ...] LIBS x y [LABELS l] [FIXTURES f] [SHARDS n] [TIMEOUT s] [NIGHTLY c]
+#          [SYSTEMC] [NETWORKS]):
 # a googletest program. It is one ctest test, or n that share its cases and can run beside each other; SYSTEMC: a test for each
 # case, since SystemC elaborates once a process (the program then brings a main of its own). The label defaults to `unit`,
 # `unit_long` is for unit tests that smoke leaves out; FIXTURES names the ctest fixtures that must have been set up. NETWORKS: it
 # is told the folder of networks, where there is one (NPU_ZOO_DIR); in other programs that path would only miss the compiler's
-# cache. TIMEOUT is that of a ctest test. NIGHTLY: a case that runs each night only, in a test of its own. What each case took is left in test-results/ of the build folder.
+# cache. TIMEOUT is that of a ctest test. NIGHTLY: a case that runs each night only, in a test of its own; not with SYSTEMC. What
+# each case took is left in test-results/ of the build folder.
 function(npu_test name)
   cmake_parse_arguments(ARG "SYSTEMC;NETWORKS" "TIMEOUT;SHARDS;NIGHTLY" "SOURCES;ALONE;LIBS;LABELS;FIXTURES" ${ARGN})
   if(NOT ARG_LABELS)

@@ -136,7 +136,7 @@ case $level in
 esac
 
 # SystemC's coroutines switch stacks, which the check for use after return cannot follow.
-# Where memory was allocated and freed is said in four frames: whole stacks of every allocation take a fifth of the time.
+# Where memory was allocated and freed is said in four frames: whole stacks of every allocation take long.
 export ASAN_OPTIONS=detect_stack_use_after_return=0:malloc_context_size=4
 export UBSAN_OPTIONS=print_stacktrace=1
 

@@ -43,7 +43,7 @@ class TrialMaker {
     trial.options.schedule.two_places = pick(0, 2) == 0;
     trial.options.schedule.state_in_dram = pick(0, 4) == 0;
     trial.graph = network();
-    // What is refused, and why, is the same for any effort.
+    // Advice has to be exact for the schedule that is taken, whichever that is; the first one is there soonest.
     if (pick(0, 3) != 0) trial.options.schedule.effort = compiler::Effort::kLeast;
     return trial;
   }
