@@ -125,8 +125,10 @@ void SizeChoices::take_symbols() {
     if (symbol.of != Symbol::Of::kInput) {
       throw Error(
           ErrorCode::kFeatureUnsupported,
-          fmt::format("size '{}' follows from no size of an input, so a job cannot bring it; give it in the file",
-                      symbol.name));
+          fmt::format(
+              "size '{}' follows from no size of an input, so a job cannot bring it; give it in the file, or fix "
+              "all sizes with npu resolve, whose --shape takes variables, too",
+              symbol.name));
     }
     if (!bounds_[id]) {
       throw Error(ErrorCode::kBadOption,

@@ -26,9 +26,10 @@ struct ByteSet {
   int64_t moves = -1;  // bytes that the command moves, where indices choose which; else -1: all
 
   // Bytes that the command moves: of all runs; one that several runs hold counts as often.
-  [[nodiscard]] int64_t moved_bytes() const {
-    if (moves >= 0) return moves;
-    int64_t product = run;
+  [[nodiscard]] int64_t moved_bytes() const { return moves >= 0 ? moves : run * runs(); }
+
+  [[nodiscard]] int64_t runs() const {
+    int64_t product = 1;
     for (uint32_t d = 0; d < rank; ++d) product *= dims[d].count;
     return product;
   }

@@ -14,6 +14,11 @@ using contract::Queue;
 
 constexpr int32_t kFarthest = 255;
 
+// A set of more runs, such as a column of a tall matrix, counts as all the bytes from its first to its last one: a
+// history of single bytes would take seconds for each such column. Then commands that write columns side by side wait
+// for each other, which is more than they need.
+constexpr int64_t kMostRuns = 16384;
+
 using Clock = QueueCounts;
 
 // Last accesses to a stretch of bytes.
@@ -28,7 +33,11 @@ class History {
  public:
   // Adds what an access must wait for to `need`, and records the access of the `count`-th command of queue `queue`.
   void access(const ByteSet& set, Queue queue, int32_t count, Clock& need) {
-    set.for_each_run([&](int64_t low, int64_t high) { access_run(low, high, set.write, queue, count, need); });
+    if (set.runs() > kMostRuns) {
+      access_run(set.low, set.high, set.write, queue, count, need);
+    } else {
+      set.for_each_run([&](int64_t low, int64_t high) { access_run(low, high, set.write, queue, count, need); });
+    }
   }
 
  private:

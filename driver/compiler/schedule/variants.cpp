@@ -126,7 +126,7 @@ class Search {
   // constants it leaves exposed.
   std::vector<double> consider(const Tuning& tuning, double worthwhile = 1) {
     Layout layout = make_layout(module_, capabilities_, options_, tuning);
-    check_layout(layout);
+    check_layout(layout, capabilities_);
     // Only with their constants do commands say where in DRAM these are.
     const bool contents = options_.effort == Effort::kMost;
     Schedule next = make_schedule(module_, capabilities_, options_, std::move(layout), contents);

@@ -57,6 +57,26 @@ std::vector<size_t> hoisted(const std::vector<Command>& commands, const contract
   return backend::hoist_loads(commands, backend::find_needs(commands, footprints), {}, machine);
 }
 
+// Whether a command waits for another that writes the column beside its own.
+bool waits_for_the_next_column(uint32_t rows) {
+  const auto column = [&](Queue queue, uint32_t dst) {
+    Command command = copy_command(queue, Region::kInput, 0, dst, 1);
+    auto& dma = std::get<contract::DmaCommand>(command.body);
+    dma.count[0] = rows;
+    dma.src_stride[0] = dma.dst_stride[0] = 4;
+    return command;
+  };
+  const std::vector<Command> commands = {column(Queue::kDma0, 0), column(Queue::kDma1, 1)};
+  std::vector<std::vector<backend::ByteSet>> footprints;
+  for (const Command& command : commands) footprints.push_back(backend::footprint(command.body));
+  return backend::find_needs(commands, footprints)[1][Queue::kDma0] == 1;
+}
+
+TEST(Needs, AColumnOfVeryManyRowsIsAllThatIsBetweenThem) {
+  EXPECT_FALSE(waits_for_the_next_column(16384));
+  EXPECT_TRUE(waits_for_the_next_column(16385)) << "too many to look at each";
+}
+
 TEST(HoistLoads, PutsThemAsFarAheadAsTheirBytesAllow) {
   // The second load overwrites what the first use reads; the third one nothing.
   const std::vector<Command> commands = {load_to(0, 4096), use_of(0, 4096),     load_to(0, 4096),

@@ -120,6 +120,20 @@ TEST(Bounds, AMachineMustHaveRoomForTheLargest) {
   EXPECT_EQ(programs_of(two_operands(1024), bounds, small), 1U);
 }
 
+// To try what a machine would need beside inputs and outputs that it does not hold took minutes.
+TEST(Bounds, ThreeGibibytesOfOperandsAreRefusedBeforeTheyAreTried) {
+  std::string text;
+  EXPECT_EQ(code_of(
+                [&] {
+                  const std::vector<SizeBounds> bounds = {{"x.0", 1 << 28, 1 << 28}, {"w.0", 1 << 28, 1 << 28}};
+                  static_cast<void>(compile_bounds(two_operands(4), bounds, machine()));
+                },
+                &text),
+            ErrorCode::kDramFull);
+  EXPECT_THAT(text, HasSubstr("inputs and outputs alone need 3221225472 bytes of DRAM, the device has 1073741824"));
+  EXPECT_THAT(text, HasSubstr("a dram_mib of more than 3072"));
+}
+
 // x [4, columns] + those columns of a table [4, 64] that begin with `first`.
 Module with_table(int64_t columns, int64_t first) {
   compiler::testing::ModuleBuilder b(1);
