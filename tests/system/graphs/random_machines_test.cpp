@@ -67,7 +67,7 @@ Outcome run_graphs(const Preset& machine, uint32_t seed) {
 // NPU_RANDOM_MACHINES says how many machines, from seed NPU_MACHINE_SEED on. A process has one simulation, so each
 // machine gets a process of its own.
 TEST(RandomMachines, RunEveryGraphOrNameTheirLimit) {
-  const uint32_t first = number_from("NPU_MACHINE_SEED", 1), machines = number_from("NPU_RANDOM_MACHINES", 200);
+  const uint32_t first = number_from("NPU_MACHINE_SEED", 1), machines = number_from("NPU_RANDOM_MACHINES", 100);
   ASSERT_GT(machines, 0U);
   for (uint32_t seed = first; seed < first + machines; ++seed) {
     const Preset machine = random_machine(seed);

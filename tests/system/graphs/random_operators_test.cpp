@@ -13,11 +13,11 @@
 #include "sim/reference/reference.h"
 #include "sim/regression/operator_network.h"
 #include "tests/unit/bins/graph_bins.h"
+#include "tests/unit/seeds.h"
 
 namespace npu::test {
 namespace {
 
-constexpr uint64_t kSeeds = 40;
 // Instances of each combination of types in a network; windows have many more bins than other operators.
 constexpr uint32_t kOfEach = 4, kOfEachWindow = 32;
 
@@ -79,11 +79,12 @@ TEST_P(RandomOperators, EqualTheReference) {
   runtime::Device device = runtime::Device::open(platform::open_tlm_device(options), driver);
   int64_t compared = 0, networks = 0;
   GraphBins bins;
+  const Seeds seeds = seeds_of_run({1, 30});
   for (uint32_t i = 1; i < graph::kTensorOpCount; ++i) {
     const auto op = static_cast<graph::Op>(i);
     if (!regression::device_runs(op, device.capabilities())) continue;
     const uint32_t of_each = has_windows(op) ? kOfEachWindow : kOfEach;
-    for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+    for (uint64_t seed = seeds.first; seed < seeds.end() && !HasFailure(); ++seed) {
       SCOPED_TRACE(std::string(name(op)) + ", seed " + std::to_string(seed));
       try {
         const regression::OperatorNetwork network =
