@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arm's runner and `npu conformance` agree, test by test. SELECTION is what generate.py takes, --part 30 by default.
 
-Takes tests of every operator out of the selection, with --on device those of integers only: the NPU has no floating point.
+Takes tests of every operator out of the selection, with --on device those of integers only, which every machine runs.
 Two of them get descriptors that say the opposite of what is right: both have to notice, so `npu conformance` shows two
 failures on purpose. Exit status: 0; 1 when the two differ, miss a false descriptor, or have too few tests; 64 for wrong
 options; 66 when there is no NPU; 77 without Arm's tools.
