@@ -3,7 +3,7 @@
 """Official tests pass on the software reference, and on the simulated NPU those that it runs. SELECTION is what generate.py takes.
 
 There have to be FEWEST tests or more, of every operator, profile and extension of the version, and a wrong golden has to be noticed.
-Each test passes on the NPU; machines without floating point may refuse those with it, with a reason. --on-device N: N tests or more pass on it.
+Each test passes on the NPU; machines without a format of floating point may refuse those with it, with a reason. --on-device N: N tests or more pass on it.
 """
 
 import collections
@@ -27,7 +27,10 @@ LATER_EXTENSION = "EXT-SHAPE"
 UNTESTED_OPERATORS = {"CONST_SHAPE", "CUSTOM", "VARIABLE", "VARIABLE_READ", "VARIABLE_WRITE"}
 UNTESTED_EXTENSIONS = {"variable"}
 MACHINES = ("edge", "nano", "server")
-WITHOUT_FLOATS = ("edge", "nano")
+# What the MXU computes, and the formats that edge's has. nano has no floating point.
+OF_THE_MXU = {"CONV2D", "CONV3D", "DEPTHWISE_CONV2D", "TRANSPOSE_CONV2D", "MATMUL", "FFT2D", "RFFT2D"}
+FLOATS_OF_EDGE = ("FP16", "BF16")
+FLOAT = re.compile(r"\bB?FP?\d\w*")  # FP32, BF16, FP8E4M3
 
 
 def parse(parser):
@@ -94,8 +97,11 @@ def notices_damage(npu, tests, document, profile, scratch):
 
 
 def lacks(entry, machine):
-    """Whether a machine may leave this test out: floating point."""
-    return machine in WITHOUT_FLOATS and "tosa-pro-int" not in entry["requirements"]
+    """Whether a machine may leave this test out, for want of a format of floating point."""
+    if machine == "server" or "tosa-pro-int" in entry["requirements"]:
+        return False
+    of_input = FLOAT.search(entry["types"])
+    return machine == "nano" or (entry["operator"] in OF_THE_MXU and of_input and of_input[0] not in FLOATS_OF_EDGE)
 
 
 def refusals(results):

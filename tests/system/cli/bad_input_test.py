@@ -93,7 +93,7 @@ class Networks(BadInput):
         self.bad(3, "version_unsupported", "2.0", "info", self.dir / "other_version.tosa")
         self.bad(2, "bad_shape", "9]", "info", self.dir / "wrong_shape.tosa")
         frame = self.save_float()
-        self.bad(3, "type_unsupported", "FP32", "run", self.dir / "floating_point.tosa", "--input", frame)
+        self.bad(3, "type_unsupported", "FP32", "run", self.dir / "floating_point.tosa", "--config", "nano", "--input", frame)
 
     def save_float(self):
         return self.file("float.npy", npy_bytes("<f4", (4,), [1, 2, 3, 4]))

@@ -141,7 +141,7 @@ class Compile(NpuTest):
         self.bad(66, "cannot_write", "", "compile", network, "-o", self.dir / "none/a.npu")
         self.bad(66, "cannot_read", "", "compile", self.dir / "none.tosa", "-o", self.dir / "a.npu")
         before = sorted(self.dir.iterdir())
-        self.bad(3, "type_unsupported", "", "compile", self.dir / "floating_point.tosa", "-o", self.dir / "left.npu")
+        self.bad(3, "type_unsupported", "", "compile", self.dir / "floating_point.tosa", "--config", "nano", "-o", self.dir / "left.npu")
         self.assertEqual(sorted(self.dir.iterdir()), before)
 
     def test_damaged_files_are_refused_by_name(self):

@@ -89,7 +89,7 @@ class Explain(NpuTest):
         self.bad(64, "bad_option", "-o FILE.npu is missing", "compile", network)
         self.bad(64, "bad_option", "the network's FILE is missing", "compile", "--explain")
         self.bad(66, "cannot_write", "", "compile", network, "--explain", "--json", self.dir / "none/a.json")
-        self.bad(3, "type_unsupported", "", "compile", self.dir / "floating_point.tosa", "--explain")
+        self.bad(3, "type_unsupported", "", "compile", self.dir / "floating_point.tosa", "--config", "nano", "--explain")
 
     def test_arrows_of_a_trace_bind_to_slices_and_counters_stay_in_bounds(self):
         for config, size in (("edge", 1 << 20), ("nano", 1 << 16)):

@@ -167,7 +167,7 @@ TEST(ControlRefusals, NameTheBlockTheOperatorAndTheWayOut) {
   const TensorId flag = main.input("flag", DType::kBool, {1});
   main.output(main.cond_if(flag, {main.input("x", DType::kInt8, {2})}, "plain", "floats")[0]);
   std::string text;
-  const contract::Capabilities machine = presets::load_preset("edge").caps;
+  const contract::Capabilities machine = presets::load_preset("nano").caps;
   EXPECT_EQ(code_of([&] { static_cast<void>(compiler::compile(main.build(), machine)); }, &text),
             ErrorCode::kTypeUnsupported);
   EXPECT_NE(text.find("COND_IF"), std::string::npos) << text;

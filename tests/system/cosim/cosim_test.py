@@ -39,9 +39,9 @@ class Cosim(NpuTest):
         self.assertEqual(cycles, {"operations": cycles["operations"], "exact": cycles["operations"], "mean_absolute": 0.0, "worst": 0})
         self.assertGreaterEqual(cycles["operations"], ran["operations"])
 
-    def lockstep(self, file, *inputs):
-        """Runs in lockstep on every preset; nothing differs, and cycles are those of the model alone."""
-        for preset in PRESETS:
+    def lockstep(self, file, *inputs, presets=PRESETS):
+        """Runs in lockstep on the presets; nothing differs, and cycles are those of the model alone."""
+        for preset in presets:
             arguments = [file, *(["--input", *inputs] if inputs else ["--random-inputs", "1"]), "--config", preset]
             report, model = self.report(*arguments, "--lockstep"), self.report(*arguments)
             self.assertEqual([engine["engine"] for engine in report["engines"]], ["mxu", "vpu"])
@@ -298,6 +298,11 @@ class RealNetworks(Cosim):
             self.skipTest("no zoo of networks")
         for name in ("ds_cnn_int8", "resnet8_int8", "ds_cnn_int16x8", "ad_autoencoder_int8", "transformer_relu_int8"):
             self.lockstep(ZOO / name / f"{name}.tosa", ZOO / name / "input0.npy")
+
+    def test_floating_point(self):
+        if ZOO is None:
+            self.skipTest("no zoo of networks")
+        self.lockstep(ZOO / "small_cnn_fp16" / "small_cnn_fp16.tosa", ZOO / "small_cnn_fp16" / "input0.npy", presets=("edge",))
 
 
 if __name__ == "__main__":

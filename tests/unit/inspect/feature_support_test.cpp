@@ -87,10 +87,11 @@ TEST(FeatureSupport, SaysWhatIsWholeAndWhatIsMissing) {
       if (coverage.runner == "edge" && coverage.missing.empty()) on_edge.insert(support.feature + support.with);
     }
   }
-  for (const char* feature : {"PRO-INT", "EXT-INT16", "EXT-INT4", "EXT-CONTROLFLOW", "EXT-VARIABLEPRO-INT"}) {
+  for (const char* feature :
+       {"PRO-INT", "EXT-INT16", "EXT-INT4", "EXT-CONTROLFLOW", "EXT-VARIABLEPRO-INT", "EXT-BF16"}) {
     EXPECT_EQ(on_edge.count(feature), 1U) << feature;
   }
-  EXPECT_EQ(on_edge.count("EXT-FFT"), 0U) << "the device has no floating point";
+  EXPECT_EQ(on_edge.count("EXT-FFT"), 0U) << "its MXU has no FP32";
 }
 
 TEST(FeatureSupport, CountsRunTimeOperandsAndRoundings) {
