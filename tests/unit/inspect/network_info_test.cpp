@@ -64,11 +64,11 @@ TEST(NetworkInfo, NamesWhatIsRefusedOnceForEachReason) {
   const graph::TensorId x = builder.input("x", DType::kFp32, {2});
   builder.output(builder.add(builder.add(x, x), x), "y");
   const workload::Network network = network_of(builder);
-  const NetworkInfo info = inspect_network(network, presets::load_preset("edge"));
+  const NetworkInfo info = inspect_network(network, presets::load_preset("nano"));
   EXPECT_EQ(info.refused.size(), 2u);
-  EXPECT_EQ(info.estimate.why_not, "edge cannot run all operators");
+  EXPECT_EQ(info.estimate.why_not, "nano cannot run all operators");
   const std::string text = to_text(info, false);
-  EXPECT_THAT(text, HasSubstr("edge cannot run 2 of 2 operators:\n"));
+  EXPECT_THAT(text, HasSubstr("nano cannot run 2 of 2 operators:\n"));
   EXPECT_THAT(text, HasSubstr(" at 0, 1\n"));
   const json document = json::parse(to_json_text(info));
   EXPECT_TRUE(document["estimate"].is_null());
