@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "hw/contract/elements.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/accesses.h"
 #include "hw/contract/gen/micro_operations.h"
@@ -111,9 +112,9 @@ constexpr size_t kVpuKinds = 8 + 4 + 3 * 3 + 4;
 // averages, maxima, and those that ignore NaNs. Reductions: sum and product of 3 formats, max and min of 3, argmax of
 // 5, each of these with NaNs and without.
 size_t mxu_float_kinds(const Capabilities& caps) {
-  size_t formats = 2 * (caps.mxu_fp8_cycles != 0 ? 1 : 0);
-  for (const uint32_t cycles : {caps.mxu_fp16_cycles, caps.mxu_bf16_cycles, caps.mxu_fp32_cycles}) {
-    formats += cycles != 0 ? 1 : 0;
+  size_t formats = 0;
+  for (const Element format : {Element::kF16, Element::kBf16, Element::kF32, Element::kF8e4m3, Element::kF8e5m2}) {
+    formats += contract::mxu_float_cycles(format, caps) != 0 ? 1 : 0;
   }
   return 3 * formats;
 }
