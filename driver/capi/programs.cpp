@@ -91,7 +91,7 @@ Programs::Programs(runtime::Context context, std::vector<Program> programs, bool
       sizes_(sizes_of(programs)),
       info_(info_of(programs, context)),
       programs_(std::move(context), std::move(programs), firmware),
-      first_(programs_.first()) {}
+      largest_(programs_.largest()) {}
 
 graph::GivenShapes Programs::given(const std::vector<graph::Shape>& shapes) const {
   graph::GivenShapes named;
@@ -107,7 +107,7 @@ npu_program_info Programs::info() const {
 }
 
 runtime::Job Programs::create_job(const runtime::JobOptions& options) const {
-  return first_->program.create_job(options);
+  return largest_->program.create_job(options);
 }
 
 void Programs::start(const std::vector<graph::Shape>& shapes,

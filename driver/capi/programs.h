@@ -57,7 +57,7 @@ class Programs {
   npu_program_info info_{};  // but for what changes
   mutable std::mutex mutex_;
   specialise::BoundedPrograms programs_;
-  const std::shared_ptr<const specialise::SizedProgram> first_;
+  const std::shared_ptr<const specialise::SizedProgram> largest_;
 };
 
 }  // namespace npu::capi

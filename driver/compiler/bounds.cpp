@@ -6,17 +6,21 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "driver/compiler/dram_needs.h"
 #include "driver/compiler/lower.h"
+#include "driver/compiler/play/memory.h"
 #include "driver/compiler/promote.h"
 #include "driver/compiler/room.h"
 #include "driver/compiler/schedule.h"
 #include "driver/compiler/size_check.h"
 #include "driver/compiler/size_choices.h"
 #include "driver/compiler/size_expressions.h"
+#include "driver/compiler/slow_sizes.h"
 #include "driver/graph/infer.h"
 #include "driver/graph/resolve.h"
 #include "driver/graph/text.h"
@@ -31,11 +35,9 @@ using contract::ErrorCode;
 using graph::Dim;
 using graph::Dims;
 
-// Small sizes get a program of their own, too, where one that is laid out for large ones takes more cycles than this
-// times those of a program for them alone; but not beyond so many programs of the same steps.
-constexpr double kWorthwhileProgram = 1.15;
-constexpr size_t kFewPrograms = 8;
-constexpr double kNextProbe = 0.75;  // of the volume of the one before
+constexpr size_t kMostLoweredBytes = size_t{256} << 20;
+// Programs for slow sizes are left out where all would take more than this part of the device's DRAM.
+constexpr uint64_t kPartOfDram = 2;
 
 uint32_t bytes_of(graph::DType type, const graph::Shape& shape) {
   return static_cast<uint32_t>(*graph::element_count(shape) * graph::machine_width(type));
@@ -59,19 +61,16 @@ class BoundsCompiler {
         schedule_(options.schedule),
         most_iterations_(options.most_iterations),
         promote_to_fp32_(options.promote_to_fp32),
+        firmware_(options.firmware),
         progress_(progress) {
     find_values();
   }
 
   std::vector<Program> run() {
+    std::vector<ProgramOfBox> all = compile_all();
+    if (schedule_.effort != Effort::kLeast) add_programs_for_slow_sizes(choices_, slow_sizes(), all);
     std::vector<Program> programs;
-    for (size_t few = kFewPrograms; !compile_all(few, programs); few /= 2) {
-      if (few > 0) continue;
-      throw Error(ErrorCode::kArgumentUnsupported,
-                  fmt::format("the sizes need more than {} programs, because the steps of the network change with "
-                              "them; narrow the bounds, or compile for each choice of sizes",
-                              kMostPrograms));
-    }
+    for (ProgramOfBox& one : all) programs.push_back(std::move(one.program));
     make_room_for_all(programs);
     return programs;
   }
@@ -165,125 +164,93 @@ class BoundsCompiler {
     return promote_to_fp32_ ? promote(sized, capabilities_) : sized;
   }
 
-  // False for too many programs: `few` of each family leave slow sizes to others.
-  bool compile_all(size_t few, std::vector<Program>& programs) {
-    programs.clear();
-    std::vector<size_t> pending;
-    for (size_t c = 0; c < choices_.choices().size(); ++c) pending.push_back(c);
-    families_.clear();
-    family_of_.assign(pending.size(), std::nullopt);
-    while (!pending.empty()) {
-      if (programs.size() == kMostPrograms) return false;
-      std::optional<size_t>& family = family_of_[pending.front()];
-      const std::optional<size_t> known = family;
-      if (!family) {
-        family = families_.size();
-        families_.push_back(0);
-      }
-      // Those of other steps come behind the others.
-      const auto others = std::stable_partition(pending.begin() + 1, pending.end(),
-                                                [&](size_t choice) { return family_of_[choice] == known; });
-      const auto count = static_cast<size_t>(others - pending.begin());
-      programs.push_back(compile_largest(pending, count, families_[*family]++ < few));
-      std::sort(pending.begin(), pending.end());
+  // Lowered for one choice. Many programs are tried with each, so they are kept while there is room.
+  Module module_of(size_t choice) {
+    const auto known = lowered_.find(choice);
+    if (known != lowered_.end()) return known->second;
+    Module module = lower(graph_of(choice), capabilities_, most_iterations_, StepDimensions::kOfTensors);
+    const size_t bytes = bytes_about(module);
+    if (lowered_bytes_ + bytes <= kMostLoweredBytes) {
+      lowered_bytes_ += bytes;
+      lowered_.emplace(choice, module);
     }
-    return true;
+    return module;
   }
 
-  // A program for the first of the pending choices, and for all of the first `count` that have its steps, unless they
-  // are slow and may be left to another one. Those that it is for are not pending then.
-  Program compile_largest(std::vector<size_t>& pending, size_t count, bool may_leave) {
-    const uint64_t all = choices_.choices().size(), before = all - pending.size();
+  static size_t bytes_about(const Module& module) {
+    constexpr size_t kOfAStep = 2048;  // with its views
+    size_t bytes = module.steps.size() * kOfAStep;
+    for (const Buffer& buffer : module.buffers) bytes += sizeof(Buffer) + buffer.data.size();
+    return bytes;
+  }
+
+  // Programs that are for all of the choices together.
+  std::vector<ProgramOfBox> compile_all() {
+    std::vector<ProgramOfBox> programs;
+    std::vector<size_t> pending(choices_.choices().size());
+    std::iota(pending.begin(), pending.end(), size_t{0});
+    while (!pending.empty()) {
+      if (programs.size() == kMostPrograms) {
+        throw Error(ErrorCode::kArgumentUnsupported,
+                    fmt::format("the sizes need more than {} programs, because the steps of the network change with "
+                                "them; narrow the bounds, or compile for each choice of sizes",
+                                kMostPrograms));
+      }
+      say(0, choices_.choices().size() - pending.size(), choices_.choices().size());
+      const ProgramOfBox& program = programs.emplace_back(compile_largest(pending));
+      std::erase_if(pending, [&](size_t choice) { return is_within(choices_.choices()[choice], program.box); });
+    }
+    return programs;
+  }
+
+  SlowSizesOptions slow_sizes() {
+    return {kMostPrograms,
+            (uint64_t{capabilities_.dram_mib} << 20) / kPartOfDram,
+            [this](const Program& program) { return needs_of(program, firmware_).total(); },
+            [this](std::vector<size_t> choices) { return compile_largest(std::move(choices)); },
+            [this](const Program& program, size_t choice) {
+              Program fixed = at_sizes(program, choices_.choices()[choice]);
+              estimate(capabilities_, schedule_.dram.value_or(play::any_dram(capabilities_)), fixed);
+              return fixed.estimated_cycles;
+            },
+            [this](size_t choice) {
+              return schedule(lower(graph_of(choice), capabilities_, most_iterations_), capabilities_, schedule_)
+                  .estimated_cycles;
+            },
+            [this](size_t done, size_t all) { say(1, done, all); }};
+  }
+
+  // Of two parts of the work.
+  void say(uint64_t part, uint64_t done, uint64_t all) const {
+    if (progress_) progress_(part * all + done, 2 * all);
+  }
+
+  // A program for the first of the choices, and for those of the others that have its steps, and no larger sizes: what
+  // no step reads does not count for the steps, but inputs have room for the largest sizes.
+  ProgramOfBox compile_largest(std::vector<size_t> choices) {
+    const std::vector<int64_t>& largest = choices_.choices()[choices.front()];
+    std::erase_if(choices, [&](size_t choice) {
+      const std::vector<int64_t>& own = choices_.choices()[choice];
+      return !std::equal(own.begin(), own.end(), largest.begin(), std::less_equal<>());
+    });
     SizedModules modules;
-    modules.count = count;
-    modules.module = [&](size_t i) {
-      if (progress_) progress_(before + i, all);
-      return lower(graph_of(pending[i]), capabilities_, most_iterations_, StepDimensions::kOfTensors);
-    };
+    modules.count = choices.size();
+    modules.module = [&](size_t i) { return module_of(choices[i]); };
     std::vector<std::vector<int64_t>> values, sizes;
     for (const std::vector<int64_t>& by_choice : values_) {
       std::vector<int64_t>& own = values.emplace_back();
-      for (size_t i = 0; i < count; ++i) own.push_back(by_choice[pending[i]]);
+      for (const size_t choice : choices) own.push_back(by_choice[choice]);
     }
-    for (const size_t choice : pending) sizes.push_back(choices_.choices()[choice]);
-    const std::vector<Probe> probes = may_leave ? probes_of(std::span(sizes).first(count)) : std::vector<Probe>{};
-    for (const Probe& probe : probes) modules.probes.push_back(probe.number);
+    for (const size_t choice : choices) sizes.push_back(choices_.choices()[choice]);
     std::vector<SizeRange> box;
-    modules.leave = [&](const std::vector<uint64_t>& cycles, std::vector<bool>& taken) {
-      for (size_t i = 0; i < count; ++i) {
-        if (taken[i]) family_of_[pending[i]] = family_of_[pending.front()];
-      }
-      leave_slow(pending, sizes, probes, cycles, taken);
-      // What no step reads does not count for the steps, but inputs have room for the largest sizes.
-      for (size_t i = 1; i < count; ++i) {
-        taken[i] = taken[i] && std::equal(sizes[i].begin(), sizes[i].end(), sizes.front().begin(), std::less_equal<>());
-      }
-      taken.resize(pending.size());
-      box = box_of(sizes, 0, taken);
-      taken.resize(count);
-    };
+    modules.leave = [&](std::vector<bool>& taken) { box = box_of(sizes, 0, taken); };
     SizedProgram sized = schedule_sizes(modules, values, capabilities_, schedule_);
     // One context runs all of the programs.
     for (const Variable& variable : sized.program.variables) {
       schedule_.placed_in_dram.insert_or_assign(variable.identity, variable.in_dram);
     }
     complete(box, sized.program);
-    std::vector<size_t> rest;
-    for (size_t i = 0; i < pending.size(); ++i) {
-      if (i >= count || !sized.taken[i]) rest.push_back(pending[i]);
-    }
-    pending = std::move(rest);
-    return std::move(sized.program);
-  }
-
-  // A size that stands for all that are about as large.
-  struct Probe {
-    size_t number = 0;
-    double volume = 0;  // all that are not smaller are as good as it, or better
-  };
-
-  static double volume_of(const std::vector<int64_t>& sizes) {
-    double volume = 1;
-    for (const int64_t size : sizes) volume *= static_cast<double>(size);
-    return volume;
-  }
-
-  // Of each part of the largest sizes the smallest that is no less.
-  static std::vector<Probe> probes_of(std::span<const std::vector<int64_t>> sizes) {
-    std::vector<Probe> probes;
-    for (double volume = kNextProbe * volume_of(sizes.front()); volume >= 1; volume *= kNextProbe) {
-      Probe probe{0, volume};
-      double least = std::numeric_limits<double>::infinity();
-      for (size_t i = 1; i < sizes.size(); ++i) {
-        const double own = volume_of(sizes[i]);
-        if (own < volume || own >= least) continue;
-        least = own;
-        probe.number = i;
-      }
-      if (probe.number != 0 && (probes.empty() || probes.back().number != probe.number)) probes.push_back(probe);
-    }
-    return probes;
-  }
-
-  // Leaves out those that are smaller than the smallest probe that is worth it. `cycles`: of the probes, 0: none.
-  void leave_slow(const std::vector<size_t>& pending, const std::vector<std::vector<int64_t>>& sizes,
-                  const std::vector<Probe>& probes, const std::vector<uint64_t>& cycles,
-                  std::vector<bool>& taken) const {
-    if (probes.empty()) return;
-    double least = probes.front().volume;
-    for (size_t i = 0; i < probes.size(); ++i) {
-      if (cycles[i] == 0) continue;
-      const uint64_t alone = compile_alone(pending[probes[i].number]);
-      if (static_cast<double>(cycles[i]) > kWorthwhileProgram * static_cast<double>(alone)) break;
-      least = probes[i].volume;
-    }
-    if (least == probes.back().volume) return;
-    for (size_t i = 1; i < taken.size(); ++i) taken[i] = taken[i] && volume_of(sizes[i]) >= least;
-  }
-
-  [[nodiscard]] uint64_t compile_alone(size_t choice) const {
-    return schedule(lower(graph_of(choice), capabilities_, most_iterations_), capabilities_, schedule_)
-        .estimated_cycles;
+    return {std::move(sized.program), std::move(box)};
   }
 
   // All of the table but its rules, and the sizes of the ports.
@@ -402,13 +369,13 @@ class BoundsCompiler {
   ScheduleOptions schedule_;
   const uint32_t most_iterations_;
   const bool promote_to_fp32_;
+  const bool firmware_;
   const std::function<void(uint64_t, uint64_t)>& progress_;
   std::vector<Dim> dims_;                     // what rules may be functions of
   std::vector<std::vector<int64_t>> values_;  // of these, by choice
   std::map<std::vector<double>, int64_t> known_;
-  // Choices whose steps are the same: how many programs they have so far, and by choice which family it is of.
-  std::vector<size_t> families_;
-  std::vector<std::optional<size_t>> family_of_;
+  std::map<size_t, Module> lowered_;  // by choice
+  size_t lowered_bytes_ = 0;
 };
 
 void fix(const SizedNumber& sized, const SizeValues& values, int64_t& number) {

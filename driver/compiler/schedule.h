@@ -63,10 +63,9 @@ void estimate(const contract::Capabilities& capabilities, const timing::Dram& dr
 struct SizedModules {
   size_t count = 0;
   std::function<Module(size_t)> module;
-  std::vector<size_t> probes;  // whose cycles are of interest
-  // Told which sizes have their words in the layout (`taken`), and what the probes are estimated to take, 0 for those
-  // that are not taken. May leave more sizes out, but the largest. None: takes all.
-  std::function<void(const std::vector<uint64_t>& cycles, std::vector<bool>& taken)> leave = {};
+  // Told which sizes have their words in the layout (`taken`). May leave more sizes out, but the largest. None: takes
+  // all.
+  std::function<void(std::vector<bool>& taken)> leave = {};
 };
 
 struct SizedProgram {       // values have the numbers of schedule_sizes()

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <span>
@@ -8,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "driver/compiler/play/player.h"
 #include "driver/compiler/schedule.h"
 #include "driver/compiler/schedule/choice.h"
 #include "driver/compiler/schedule/emit.h"
@@ -25,19 +23,6 @@ using backend::Choice;
 using backend::Prepared;
 
 using ValuesOfSizes = std::vector<std::vector<int64_t>>;
-
-// The cycles of a size, as those of the program are estimated.
-uint64_t cycles_of(const backend::SizedWords& words, const std::vector<size_t>& order, const backend::Schedule& largest,
-                   const std::vector<Variable>& variables, const contract::Capabilities& capabilities,
-                   const ScheduleOptions& options) {
-  std::vector<backend::Command> commands = largest.stream.commands;
-  for (size_t k = 0; k < commands.size(); ++k) {
-    commands[k].body = backend::body_of(words[order[k]], largest.stream.commands[k].body);
-  }
-  play::Player player(commands, backend::words_of(commands), variables, capabilities,
-                      options.dram.value_or(play::any_dram(capabilities)));
-  return static_cast<uint64_t>(std::llround(player.play().cycles()));
-}
 
 // The first word of each command of the main stream, without begin, yields and end.
 std::vector<uint32_t> command_starts(const Program& program) {
@@ -216,6 +201,7 @@ class SizesScheduler {
   SizedProgram run() {
     fit_sizes();
     leave_sizes();
+    wait_for_all();
     std::vector<uint32_t> layers;
     for (const backend::Command& command : choice_.schedule.stream.commands) {
       layers.push_back(backend::header_of(command.body).layer);
@@ -253,7 +239,6 @@ class SizesScheduler {
     layers_by_size_ = {largest().layers};
     result_.taken = {true};
     for (size_t i = 1; i < modules_.count; ++i) result_.taken.push_back(fit(i, layout));
-    wait_for_all();
   }
 
   bool fit(size_t size, const backend::Layout& layout) {
@@ -284,7 +269,7 @@ class SizesScheduler {
   void leave_sizes() {
     if (!modules_.leave) return;
     std::vector<bool> taken = result_.taken;
-    modules_.leave(cycles_of_probes(), taken);
+    modules_.leave(taken);
     NPU_CHECK(taken.front());
     if (taken == result_.taken) return;
     size_t from = 0, to = 0;
@@ -303,20 +288,6 @@ class SizesScheduler {
     needs_.resize(to);
     layers_by_size_.resize(to + 1);
     result_.taken = std::move(taken);
-    wait_for_all();
-  }
-
-  [[nodiscard]] std::vector<uint64_t> cycles_of_probes() const {
-    std::vector<uint64_t> cycles;
-    for (const size_t probe : modules_.probes) {
-      uint64_t& own = cycles.emplace_back();
-      if (!result_.taken[probe] || probe == 0) continue;
-      const auto number =
-          std::count(result_.taken.begin() + 1, result_.taken.begin() + static_cast<std::ptrdiff_t>(probe), true);
-      own = cycles_of(others_.words[static_cast<size_t>(number)], others_.order, choice_.schedule, largest().variables,
-                      capabilities_, options_);
-    }
-    return cycles;
   }
 
   [[nodiscard]] ValuesOfSizes values_of_taken() const {

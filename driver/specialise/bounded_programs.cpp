@@ -140,6 +140,14 @@ std::shared_ptr<const SizedProgram> BoundedPrograms::get(const graph::GivenShape
   return load(choose(sizes));
 }
 
+std::shared_ptr<const SizedProgram> BoundedPrograms::largest() {
+  std::vector<std::vector<int64_t>> most(programs_.size());
+  for (size_t i = 0; i < most.size(); ++i) {
+    for (const SizeTable::Symbol& symbol : program(i).sizes.symbols) most[i].push_back(symbol.most);
+  }
+  return load(static_cast<size_t>(std::max_element(most.begin(), most.end()) - most.begin()));
+}
+
 std::shared_ptr<const SizedProgram> BoundedPrograms::load(size_t number) {
   std::shared_ptr<const SizedProgram>& program = loaded_[number];
   if (program) {

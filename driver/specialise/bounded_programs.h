@@ -36,8 +36,8 @@ class BoundedPrograms final : public SizedPrograms {
   // Error: bad_input, or size_out_of_bounds, for sizes that none of the programs is for; what Context::load() throws.
   [[nodiscard]] std::shared_ptr<const SizedProgram> get(const graph::GivenShapes& sizes) override;
   [[nodiscard]] const CacheCounts& counts() const override { return counts_; }
-  // The one in front: compile_bounds() gives that of the largest sizes there.
-  [[nodiscard]] std::shared_ptr<const SizedProgram> first() { return load(0); }
+  // The one that the largest sizes take.
+  [[nodiscard]] std::shared_ptr<const SizedProgram> largest();
   // Those that were asked for.
   [[nodiscard]] std::vector<std::shared_ptr<const SizedProgram>> loaded() const;
 

@@ -5,7 +5,7 @@
     tests/baselines/random_sizes.py --npu build/release/npu [--count 150] [--seed 1] FOLDER...
 
 FOLDER holds networks that leave sizes open below open/ (sized.py says which). Prints the distribution for each network and machine, and the
-slowest. Exit status 1 where more sizes are slow than docs/reference/performance.md allows.
+slowest. Exit status 1 where one takes more cycles than docs/reference/performance.md allows.
 """
 
 import argparse
@@ -35,11 +35,10 @@ def judge(rows):
     """What is printed of the rows of a network on a machine, and whether they are fast enough."""
     times = sorted((row["cycles"] / row["alone"], row["sizes"]) for row in rows)
     within = sum(one <= sized.MOST for one, _ in times)
-    good = 100 * within >= sized.LEAST_WITHIN * len(times) and times[-1][0] <= sized.MOST_OF_ANY
     slowest = ", ".join(f"{one:.2f} at {sizes}" for one, sizes in reversed(times[-SLOWEST:]))
     text = (f"{rows[0]['network']} on {rows[0]['machine']}: {within} of {len(times)} sizes within {sized.MOST}, median {times[len(times) // 2][0]:.2f}; "
             f"slowest {slowest}")
-    return text, good
+    return text, within == len(times)
 
 
 def main():

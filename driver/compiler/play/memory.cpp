@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hw/timing/dma_cycles.h"
+
 namespace npu::compiler::play {
 namespace {
 

@@ -148,8 +148,7 @@ Module with_table(int64_t columns, int64_t first) {
 // Tiles of constants are those of the largest sizes.
 TEST(Bounds, OtherPartsOfAConstantAreStepsOfTheirOwn) {
   const auto taken = [](int64_t columns, int64_t first) -> bool {
-    const SizedModules modules{
-        2, [&](size_t i) { return i == 0 ? with_table(12, 0) : with_table(columns, first); }, {}};
+    const SizedModules modules{2, [&](size_t i) { return i == 0 ? with_table(12, 0) : with_table(columns, first); }};
     return schedule_sizes(modules, {{12, columns}}, machine(), {}).taken[1];
   };
   EXPECT_TRUE(taken(12, 0));
@@ -203,17 +202,19 @@ TEST(Bounds, AVariableThatNoInputDecidesIsRefused) {
   EXPECT_THAT(text, HasSubstr("'state.0' follows from no size of an input"));
 }
 
-TEST(Bounds, ProgressCountsAllChoices) {
-  uint64_t last = 0, calls = 0;
+TEST(Bounds, ProgressGoesOnToTheEnd) {
+  double last = 0;
+  uint64_t calls = 0;
   static_cast<void>(compile_bounds(convolutions(), std::vector<SizeBounds>{{"x.1", 1, 4}, {"x.2", 2, 3}}, machine(), {},
                                    [&](uint64_t done, uint64_t all) {
-                                     EXPECT_EQ(all, 8U);
-                                     EXPECT_LT(done, all);
-                                     last = done;
+                                     const double part = static_cast<double>(done) / static_cast<double>(all);
+                                     EXPECT_GE(part, last);
+                                     EXPECT_LT(part, 1);
+                                     last = part;
                                      ++calls;
                                    }));
   EXPECT_GE(calls, 8U);
-  EXPECT_EQ(last, 7U);
+  EXPECT_GT(last, 0.5) << "of the two parts of the work";
 }
 
 }  // namespace

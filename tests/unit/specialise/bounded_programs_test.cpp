@@ -81,7 +81,7 @@ TEST(BoundedPrograms, LoadEachProgramWhenItIsFirstAskedFor) {
 TEST(BoundedPrograms, BeginWithTheLargestSizes) {
   Bounded bounded;
   EXPECT_TRUE(bounded.programs.loaded().empty());
-  const auto first = bounded.programs.first();
+  const auto first = bounded.programs.largest();
   EXPECT_EQ(bounded.programs.get(row_count(20)), first);
   EXPECT_EQ(bounded.programs.loaded(), std::vector{first});
 }
@@ -91,9 +91,9 @@ TEST(BoundedPrograms, OfFixedSizesAreOne) {
   Bounded bounded;
   compiler::Program fixed = compiler::at_sizes(Bounded::compile(bounded.caps).front(), std::vector<int64_t>{20});
   BoundedPrograms programs(bounded.device.create_context(), {std::move(fixed)}, false);
-  EXPECT_EQ(programs.get({}), programs.first());
-  EXPECT_EQ(programs.get(row_count(20)), programs.first());
-  EXPECT_TRUE(bounds_of({programs.first()->program.program()}).empty());
+  EXPECT_EQ(programs.get({}), programs.largest());
+  EXPECT_EQ(programs.get(row_count(20)), programs.largest());
+  EXPECT_TRUE(bounds_of({programs.largest()->program.program()}).empty());
 }
 
 TEST(BoundedPrograms, AreOfOneOfTheSizesEach) {
