@@ -67,9 +67,10 @@ struct Params {
 inline constexpr int64_t kMostKernel = UINT16_MAX, kMostStride = UINT16_MAX, kMostDilation = UINT16_MAX,
                          kMostPadding = INT16_MAX;
 
-// What an MXU step adds to its results, which then are int8; the parameters are in the header of its block.
+// What an MXU step adds to its results, which then are int8 or of floating point; of int8 the parameters are in the
+// header of its block.
 struct MxuResidual {
-  View view;  // with the dimensions of the result, int8
+  View view;  // with the dimensions and the type of the result
   contract::Residual scales = contract::Residual::kScaleOperand;
   uint32_t value_left = 0, residual_left = 0;
 };

@@ -209,17 +209,30 @@ void depthwise_float(const float* const* src, const float* const* weights, std::
   for (size_t c = 0; c < channels; c += kFloatLanes) depthwise_float_lanes(src, weights, c, cycles, acc + c);
 }
 
-void output_float(const FloatOutput& stage, const float* acc, size_t first, size_t count, uint8_t* dst) {
+template <bool kAdds>
+inline void output_floats(const FloatOutput& stage, const float* acc, const uint8_t* residual, size_t first,
+                          size_t count, uint8_t* dst) {
   const uint32_t low = as_bits(stage.clamp_min), high = as_bits(stage.clamp_max);
   const float* bias = stage.bias + first;
   with_format(stage.type, [=](auto format) {
-    using Bits = typename decltype(format)::Bits;
+    using Format = decltype(format);
+    using Bits = typename Format::Bits;
     NPU_INDEPENDENT
     for (size_t c = 0; c < count; ++c) {
-      const uint32_t sum = as_bits(acc[c] + bias[c]);
-      store_at<Bits>(dst, c, static_cast<Bits>(decltype(format)::narrow(clamp_float(sum, low, high, false))));
+      uint32_t sum = as_bits(acc[c] + bias[c]);
+      if constexpr (kAdds) {
+        const float value = as_float(Format::widen(Format::narrow(sum)));
+        sum = as_bits(value + as_float(Format::widen(load_at<Bits>(residual, c))));
+      }
+      store_at<Bits>(dst, c, static_cast<Bits>(Format::narrow(clamp_float(sum, low, high, false))));
     }
   });
+}
+
+void output_float(const FloatOutput& stage, const float* acc, const uint8_t* residual, size_t first, size_t count,
+                  uint8_t* dst) {
+  if (residual != nullptr) return output_floats<true>(stage, acc, residual, first, count, dst);
+  output_floats<false>(stage, acc, residual, first, count, dst);
 }
 
 // Calls f with a function that joins two patterns.

@@ -86,7 +86,7 @@ struct FloatJoin {
   bool ignore_nan = false;
 };
 
-// The output stage of floating point: bias, limits, rounding to `type`.
+// The output stage of floating point: bias, limits, rounding to `type`. What is added to the value is of that type.
 struct FloatOutput {
   contract::Element type = contract::Element::kF32;
   const float* bias = nullptr;  // an entry a channel
@@ -155,8 +155,10 @@ struct Kernels {
   // read and written: what lies behind the channels must be there, and in acc means nothing.
   void (*depthwise_float)(const float* const* src, const float* const* weights, std::span<const uint32_t> cycles,
                           size_t channels, float* acc);
-  // Channels first .. first + count of a pixel; acc[0] is that of channel `first`, and so is dst.
-  void (*output_float)(const FloatOutput& stage, const float* acc, size_t first, size_t count, uint8_t* dst);
+  // Channels first .. first + count of a pixel; acc[0] is that of channel `first`, and so are the first elements of
+  // `residual`, null where nothing is added, and dst.
+  void (*output_float)(const FloatOutput& stage, const float* acc, const uint8_t* residual, size_t first, size_t count,
+                       uint8_t* dst);
 };
 
 // Every set that this machine can run, best first; the last one is plain C++.

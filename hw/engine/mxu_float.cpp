@@ -33,6 +33,14 @@ uint8_t* result_of(const MxuTile& tile, const MxuOperands& at, uint64_t pixel) {
   return at.dst + y * tile.command.dst_row_stride + x * tile.command.dst_pixel_stride;
 }
 
+// Null where the tile adds nothing.
+const uint8_t* residual_of(const MxuTile& tile, const MxuOperands& at, uint64_t pixel, size_t channel) {
+  if (!tile.adds()) return nullptr;
+  const auto y = static_cast<int64_t>(pixel / tile.command.out_w), x = static_cast<int64_t>(pixel % tile.command.out_w);
+  return at.residual + y * tile.command.residual_row_stride + x * tile.command.residual_pixel_stride +
+         channel * tile.dst_bytes;
+}
+
 bool lies_in(Range range, int64_t at) { return range.begin <= at && at < range.end; }
 
 // The first kernel position of an output pixel.
@@ -198,7 +206,8 @@ void FloatTiles::run_panel(const MxuTile& tile, const MxuOperands& at, uint64_t 
       kernels_.gemm_float(windows_.data() + r * tile.reduction, tile.reduction, 1,
                           panel_inside(tile, at.src, first + r, weights), cycles_, acc);
     }
-    kernels_.output_float(stage_, acc, channel, channels, result_of(tile, at, first + r) + channel * tile.dst_bytes);
+    kernels_.output_float(stage_, acc, residual_of(tile, at, first + r, channel), channel, channels,
+                          result_of(tile, at, first + r) + channel * tile.dst_bytes);
   }
 }
 
@@ -257,7 +266,8 @@ void FloatTiles::run_depthwise(const MxuTile& tile, const MxuOperands& at) {
     read_taps(tile, at.src, pixel);
     std::fill(acc_.begin(), acc_.end(), 0.0F);
     kernels_.depthwise_float(taps_.data(), tap_weights_.data(), cycles_, channels, acc_.data());
-    kernels_.output_float(stage_, acc_.data(), 0, channels, result_of(tile, at, pixel));
+    kernels_.output_float(stage_, acc_.data(), residual_of(tile, at, pixel, 0), 0, channels,
+                          result_of(tile, at, pixel));
   }
 }
 

@@ -47,7 +47,7 @@ bool types_fit(const MxuCommand& command) {
   return false;
 }
 
-// A residual is added to values that were scaled to what it is.
+// A residual is added to values that were scaled, or rounded, to what it is.
 bool residual_fits(const MxuCommand& command) {
   switch (command.residual) {
     case contract::Residual::kNone:
@@ -56,6 +56,8 @@ bool residual_fits(const MxuCommand& command) {
     case contract::Residual::kScaleOperand:
       return command.src_type == Element::kI8 && command.dst_type == Element::kI8 && !command.output_unsigned &&
              (command.rescale == Rescale::kSingle32 || command.rescale == Rescale::kDouble32);
+    case contract::Residual::kFloating:
+      return command.rescale == Rescale::kFloating;
   }
   return false;
 }
@@ -68,7 +70,7 @@ bool side_by_side_fits(const MxuCommand& command) {
     return stride == static_cast<int64_t>(command.out_c * element_bytes(type));
   };
   return neighbours(command.dst_pixel_stride, command.dst_type) &&
-         (command.residual == contract::Residual::kNone || neighbours(command.residual_pixel_stride, Element::kI8));
+         (command.residual == contract::Residual::kNone || neighbours(command.residual_pixel_stride, command.dst_type));
 }
 
 bool dims_fit(const MxuCommand& command) {
@@ -184,7 +186,7 @@ Box MxuTile::residual_box() const {
   box.base = command.residual_src;
   box.count = {1, 1, command.out_h, command.out_w};
   box.stride = {0, 0, command.residual_row_stride, command.residual_pixel_stride};
-  box.run = command.out_c;
+  box.run = command.out_c * dst_bytes;
   return box;
 }
 

@@ -100,7 +100,7 @@ class MxuDemands {
       const uint64_t low = share(added.bytes, part.first_pixel, loops_.pixels);
       const uint64_t high = share(added.bytes, part.end_pixel, loops_.pixels);
       sweep(timing::kMxuResidual, command.residual_src, {added.low + static_cast<int64_t>(low), high - low},
-            part.pixels() * loops_.side_by_side * command.out_c, part.pixels() * loops_.groups);
+            part.pixels() * loops_.side_by_side * command.out_c * tile_.dst_bytes, part.pixels() * loops_.groups);
     }
 
     const Extent results = extent_of(tile_.dst_box());

@@ -59,10 +59,10 @@ class MacArray {
     uint32_t bytes = 0;
     uint8_t* data = nullptr;
   };
-  // `columns` neighbouring bytes, the pixel that is added to the next result.
+  // `columns` neighbouring elements, the pixel that is added to the next result. Element c goes to data + c * pitch.
   struct Residual {
     int32_t offset = 0;
-    uint32_t columns = 0;
+    uint32_t columns = 0, element_bytes = 0, pitch = 0;
     uint8_t* data = nullptr;
   };
   // `columns` neighbouring elements.

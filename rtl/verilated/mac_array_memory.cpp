@@ -40,7 +40,14 @@ void fetch(const MacArray::Parameters& request, const uint8_t* base) {
 }
 
 void fetch(const MacArray::Residual& request, const uint8_t* base) {
-  std::memcpy(request.data, base + request.offset, request.columns);
+  const uint8_t* from = base + request.offset;
+  if (request.pitch == request.element_bytes) {
+    std::memcpy(request.data, from, size_t{request.columns} * request.element_bytes);
+    return;
+  }
+  for (uint32_t c = 0; c < request.columns; ++c, from += request.element_bytes) {
+    std::memcpy(request.data + c * request.pitch, from, request.element_bytes);
+  }
 }
 
 void store(const MacArray::Results& request, uint8_t* base) {

@@ -98,6 +98,8 @@ class VerilatedMacArray final : public MacArray {
     if (model_->residual_valid_o == 0) return false;
     request.offset = static_cast<int32_t>(model_->residual_offset_o);
     request.columns = model_->residual_columns_o;
+    request.element_bytes = dst_bytes_;
+    request.pitch = static_cast<uint32_t>(sizeof(model_->residual_data_i)) / cols_;
     request.data = bytes_of(model_->residual_data_i);
     return true;
   }

@@ -15,12 +15,14 @@ namespace npu::rtl {
 [[nodiscard]] std::unique_ptr<MacArray> make_wrong_mac_array();
 [[nodiscard]] std::unique_ptr<Vpu> make_wrong_vpu();
 
-// Of the machine `floats` (rtl/verilated/float_machines.h).
+// Of machines of rtl/verilated/float_machines.h.
 enum class FloatMistake : uint8_t {
   kTree,        // products are added to other neighbours
   kSubnormals,  // elements are zero instead
   kPadding,     // outside of the input, a product with an infinite weight is a NaN
+  kResidual,    // a value that something is added to is clamped from below before that, too
 };
+[[nodiscard]] const char* machine_of(FloatMistake mistake);
 [[nodiscard]] std::unique_ptr<MacArray> make_wrong_mac_array(FloatMistake mistake);
 
 }  // namespace npu::rtl

@@ -173,13 +173,19 @@ int64_t weight_rows(const MxuCommand& command) {
   return 0;
 }
 
-// Source and weights, row by row; what lies between the rows stays.
+// Source, weights and residual, row by row; what lies between the rows stays.
 void fill_with_floats(MadeTile<MxuCommand>& tile, const MxuShape& shape, Random& random) {
   const MxuCommand& command = tile.command;
   for (int64_t y = 0; y < command.in_h; ++y) {
     for (int64_t x = 0; x < command.in_w; ++x) {
       fill_floats(tile.at(command.src) + y * command.src_row_stride + x * command.src_pixel_stride, command.in_c,
                   command.src_type, range_of(shape), random);
+    }
+  }
+  for (int64_t y = 0; command.residual != Residual::kNone && y < command.out_h; ++y) {
+    for (int64_t x = 0; x < command.out_w; ++x) {
+      fill_floats(tile.at(command.residual_src) + y * command.residual_row_stride + x * command.residual_pixel_stride,
+                  command.out_c, command.dst_type, range_of(shape), random);
     }
   }
   for (int64_t row = 0; row < weight_rows(command); ++row) {
@@ -196,7 +202,7 @@ void make_float(MxuShape& shape, Element format, Random& random) {
   shape.rescale = Rescale::kFloating;
   shape.dst_type = random_result_format(random);
   shape.output_unsigned = false;
-  shape.residual = Residual::kNone;
+  if (shape.residual != Residual::kNone) shape.residual = Residual::kFloating;
   constexpr int32_t kInfinity = 0x7f800000, kMinusInfinity = INT32_MIN | kInfinity;
   constexpr int32_t kSix = 0x40c00000, kMinusOne = INT32_MIN | 0x3f800000;
   shape.clamp_min = random.pick({kMinusInfinity, kMinusInfinity, 0, INT32_MIN, kMinusOne});
@@ -363,7 +369,7 @@ MxuCommand mxu_command(const MxuShape& shape) {
   command.dst_pixel_stride = stride(shape.out_c * dst_bytes + gap);
   command.dst_row_stride = stride(command.dst_pixel_stride * shape.out_w() + shape.gap);
   if (shape.residual != Residual::kNone) {
-    command.residual_pixel_stride = stride(shape.out_c + gap / 2);
+    command.residual_pixel_stride = stride(shape.out_c * dst_bytes + gap / 2);
     command.residual_row_stride = stride(command.residual_pixel_stride * shape.out_w() + shape.gap);
   }
   command.w_stride = stride(weight_row(command) * w_bytes + shape.gap);
@@ -390,10 +396,10 @@ MadeTile<MxuCommand> make_mxu_tile(const MxuShape& shape, Random& random) {
   tile.bytes.assign(static_cast<size_t>(at + 32), kPoison);
   fill_elements({tile.at(command.src), static_cast<size_t>(src_size)}, shape, random);
   fill_elements({tile.at(command.weights), static_cast<size_t>(weight_size)}, shape, random);
-  if (shape.format) fill_with_floats(tile, shape, random);
   if (shape.residual != Residual::kNone) {
     fill_elements({tile.at(command.residual_src), static_cast<size_t>(residual_size)}, shape, random);
   }
+  if (shape.format) fill_with_floats(tile, shape, random);
   fill_params(tile.at(command.params), shape, random);
   return tile;
 }

@@ -49,7 +49,7 @@ class MxuTileMemory {
     return true;
   }
   [[nodiscard]] bool serve(const MacArray::Residual& request) const {
-    if (!residual_.holds(request.offset, request.columns)) return false;
+    if (!residual_.holds(request.offset, int64_t{request.columns} * request.element_bytes)) return false;
     fetch(request, residual_.base);
     return true;
   }

@@ -242,12 +242,12 @@ TEST_P(WrongFloats, AreFoundAndReplayed) {
   OtherBlocks other;
   other.put_floats();
   blocks().mac_array = [](std::string_view) { return rtl::make_wrong_mac_array(GetParam()); };
-  expect_found_and_replayed(Block::kMxu, float_machine("floats"));
+  expect_found_and_replayed(Block::kMxu, float_machine(rtl::machine_of(GetParam())));
 }
 
 INSTANTIATE_TEST_SUITE_P(Mistakes, WrongFloats,
                          testing::Values(rtl::FloatMistake::kTree, rtl::FloatMistake::kSubnormals,
-                                         rtl::FloatMistake::kPadding));
+                                         rtl::FloatMistake::kPadding, rtl::FloatMistake::kResidual));
 
 #endif
 

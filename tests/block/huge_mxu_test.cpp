@@ -70,8 +70,9 @@ void serve(const MacArray::Parameters& request, const Bytes& memory) {
   }
 }
 void serve(const MacArray::Residual& request, const Bytes& memory) {
-  for (uint32_t b = 0; b < request.columns; ++b) {
-    request.data[b] = memory.read(kResidual, static_cast<uint32_t>(request.offset) + b);
+  for (uint32_t b = 0; b < request.columns * request.element_bytes; ++b) {
+    uint8_t* element = request.data + size_t{b / request.element_bytes} * request.pitch;
+    element[b % request.element_bytes] = memory.read(kResidual, static_cast<uint32_t>(request.offset) + b);
   }
 }
 void serve(const MacArray::Results& request, const Bytes& memory) {
@@ -149,7 +150,7 @@ class Loops {
   }
   [[nodiscard]] std::vector<Request> residual() const {
     if (!tile_.adds()) return {};
-    return pixels(command_.residual_row_stride, command_.residual_pixel_stride, 1);
+    return pixels(command_.residual_row_stride, command_.residual_pixel_stride, tile_.dst_bytes);
   }
 
  private:

@@ -67,7 +67,9 @@ class MacArrayMemory {
     if (holds(command_.params, request.offset, request.bytes)) fetch(request, at(command_.params));
   }
   void serve(const MacArray::Residual& request) {
-    if (holds(command_.residual_src, request.offset, request.columns)) fetch(request, at(command_.residual_src));
+    if (holds(command_.residual_src, request.offset, request.columns * request.element_bytes)) {
+      fetch(request, at(command_.residual_src));
+    }
   }
   void serve(const MacArray::Results& request) {
     if (holds(command_.dst, request.offset, request.columns * request.element_bytes)) store(request, at(command_.dst));

@@ -29,6 +29,7 @@ class FloatMacArray : public MacArrayBlock {
     if (formats_.empty()) GTEST_SKIP() << "the machine has no floating point";
   }
 
+  [[nodiscard]] bool adds() const { return caps_.mxu_residual != 0; }
   static void put(uint8_t* to, Element format, uint32_t pattern) { std::memcpy(to, &pattern, element_bytes(format)); }
   static uint8_t* entry_of(MadeTile& tile, int64_t channel) {
     return tile.at(tile.command.params) + ParameterHeader::kBytes + channel * int64_t{ParameterEntry::kBytes};
@@ -44,10 +45,11 @@ TEST_P(FloatMacArray, RandomTiles) {
   for (size_t i = 0; i < 3'000 && !HasFailure(); ++i) {
     MxuShape shape = shape_within(random, i % 50 == 0 ? 10'000 : 800);
     shape.extreme = random.chance(50);
+    if (adds() && random.chance(30)) shape.residual = contract::Residual::kFloating;
     make_float(shape, formats_[i % formats_.size()], random);
     check(shape, random, buckets, /*throttled=*/i % 3 == 2);
   }
-  EXPECT_EQ(tiles_.size(), 3 * formats_.size());
+  EXPECT_EQ(tiles_.size(), 3 * formats_.size() * (adds() ? 2 : 1));
   for (const auto& [what, count] : tiles_) EXPECT_GE(count, 50) << what;
 }
 
@@ -65,7 +67,8 @@ TEST_P(FloatMacArray, SpecialsInAllPlaces) {
     if (shape.mode != MxuMode::kMatmul) shape.kernel_w = random.between(1, 3), shape.pad_left = 2;
     if (shape.mode == MxuMode::kDepthwise) shape.multiplier = shape.out_c, shape.out_c *= shape.in_c;
     shape.dst_type = cosim::random_result_format(random);
-    const std::vector<uint32_t> values = special_patterns(format);
+    if (adds() && random.chance(50)) shape.residual = contract::Residual::kFloating;
+    const std::vector<uint32_t> values = special_patterns(format), added = special_patterns(shape.dst_type);
     const auto any_of = [&](const std::vector<uint32_t>& patterns) {
       return patterns[static_cast<size_t>(random.between(0, static_cast<int64_t>(patterns.size()) - 1))];
     };
@@ -78,6 +81,11 @@ TEST_P(FloatMacArray, SpecialsInAllPlaces) {
         ParameterEntry entry;
         entry.bias = random.chance(50) ? 0 : any_of(biases);
         entry.store(entry_of(tile, c));
+      }
+      if (shape.residual == contract::Residual::kNone) return;
+      const int64_t results = shape.out_h() * shape.out_w() * shape.out_c, result = element_bytes(shape.dst_type);
+      for (int64_t e = 0; e < results; ++e) {
+        put(tile.at(tile.command.residual_src) + e * result, shape.dst_type, any_of(added));
       }
     };
     check(make_case(shape, random, caps_, fill), shape, random, buckets, std::nullopt);
@@ -159,6 +167,43 @@ TEST_P(FloatMacArray, OutputStageOnSpecials) {
         }
       };
       check(make_case(shape, random, caps_, fill), shape, random, buckets, std::nullopt);
+    }
+  }
+}
+
+// What is added: every special value of each format of results to every value that such a sum can begin with.
+TEST_P(FloatMacArray, ResidualsOnSpecials) {
+  Random random(seed(9'500));
+  Buckets buckets("residuals", seed(9'500));
+  if (!adds()) GTEST_SKIP() << "the machine adds nothing";
+  for (const Element dst : {Element::kF16, Element::kBf16, Element::kF32}) {
+    for (const auto& [low, high] :
+         {std::pair{kMinusInfinity, kPlusInfinity}, {0, 0x40c00000}, {INT32_MIN, 0}, {1, 0x00800000}}) {
+      // The source is 0, and the value the bias, an FP32 number that is rounded.
+      const std::vector<uint32_t> values = special_patterns(Element::kF32), added = special_patterns(dst);
+      MxuShape shape = plain_float_shape(formats_.front(), 1, static_cast<int64_t>(values.size()));
+      shape.in_w = static_cast<int64_t>(added.size());
+      shape.dst_type = dst;
+      shape.residual = contract::Residual::kFloating;
+      shape.clamp_min = low;
+      shape.clamp_max = high;
+      const auto fill = [&](MadeTile& tile) {
+        for (int64_t i = 0; i < shape.in_w; ++i) {
+          put(tile.at(tile.command.src) + i * element_bytes(*shape.format), *shape.format, 0);
+          for (int64_t c = 0; c < shape.out_c; ++c) {
+            put(tile.at(tile.command.residual_src) + (i * shape.out_c + c) * element_bytes(dst), dst,
+                added[static_cast<size_t>(i)]);
+          }
+        }
+        for (int64_t c = 0; c < shape.out_c; ++c) {
+          put(tile.at(tile.command.weights) + c * element_bytes(*shape.format), *shape.format, 0);
+          ParameterEntry entry;
+          entry.bias = static_cast<int64_t>(random.bits() << 32 | values[static_cast<size_t>(c)]);
+          entry.store(entry_of(tile, c));
+        }
+      };
+      check(make_case(shape, random, caps_, fill), shape, random, buckets, std::nullopt);
+      if (HasFailure()) return;
     }
   }
 }

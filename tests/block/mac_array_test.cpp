@@ -5,6 +5,7 @@
 #include <bit>
 #include <string>
 
+#include "sim/cosim/random_floats.h"
 #include "tests/block/mac_array_block.h"
 
 namespace npu::rtl::test {
@@ -34,7 +35,8 @@ TEST_P(MacArrayBlock, RandomTiles) {
     check(shape_within(random, i % 50 == 0 ? 30'000 : 2'500), random, buckets, /*throttled=*/false);
   }
   // Nothing of what the block can do was left out.
-  const size_t kinds_of_a_mode = 4 + 3 + 2 + 1 + (caps_.mxu_residual != 0 ? 2 : 0) + float_formats(caps_).size();
+  const bool adds = caps_.mxu_residual != 0;
+  const size_t kinds_of_a_mode = 4 + 3 + 2 + 1 + (adds ? 2 : 0) + float_formats(caps_).size() * (adds ? 2 : 1);
   EXPECT_EQ(tiles_.size(), 3 * kinds_of_a_mode);
   for (const auto& [what, count] : tiles_) EXPECT_GE(count, 5) << what;
   EXPECT_EQ(side_by_side_.size(), static_cast<size_t>(std::bit_width(caps_.mxu_split)));
@@ -181,6 +183,8 @@ TEST_P(MacArrayBlock, OnePortThatIsNearlyShut) {
       put_side_by_side(shape, caps_, random);
     }
     if (caps_.mxu_residual != 0 && random.chance(60)) add_residual(shape, random);
+    const std::optional<Element> format = cosim::random_mxu_format(caps_, random);
+    if (format && random.chance(30)) make_float(shape, *format, random);
     check(make_case(shape, random, caps_), shape, random, buckets, gates);
   }
 }

@@ -101,7 +101,10 @@ OutputStage stage_of(const Facts& facts, const Group& group) {
   for (size_t index : group.ops) {
     const graph::Operator& op = facts.op(index);
     if (op.op == Op::kRescale && stage.rescale == nullptr) stage.rescale = &op;
-    if (op.op == Op::kAdd) stage.residual = residual_add(facts, group.ops[0], group.ops[1]);
+    if (op.op == Op::kAdd) {
+      stage.residual = stage.rescale != nullptr ? residual_add(facts, group.ops[0], group.ops[1])
+                                                : float_residual_add(facts, group.ops[0]);
+    }
     if (op.op == Op::kClamp) stage.clamps.push_back(&op);
     stage.result = op.outputs[0];
   }
@@ -117,6 +120,7 @@ void fill_stage(const Facts& facts, const OutputStage& stage, std::optional<grap
   for (int64_t c = 0; c < channels && known_bias != nullptr; ++c) {
     entries[static_cast<size_t>(c)].bias = known_bias->in_register(known_bias->elements() == 1 ? 0 : c);
   }
+  if (const auto& add = stage.residual) step.residual = {{}, add->scales, add->value_left, add->residual_left};
   const graph::DType type = facts.tensor(stage.result).type;
   if (contract::is_float(*element_of(type))) {
     step.rescale = contract::Rescale::kFloating;
@@ -153,7 +157,6 @@ void fill_stage(const Facts& facts, const OutputStage& stage, std::optional<grap
     header = stage.residual->header;
     header.input_zp = input_zp;
     header.weight_zp = weight_zp;
-    step.residual = {{}, stage.residual->scales, stage.residual->value_left, stage.residual->residual_left};
   } else {
     header.output_zp = scale.known.header.output_zp;
   }

@@ -313,7 +313,12 @@ std::vector<size_t> mxu_followers(const Facts& facts, size_t op, bool residual) 
   std::vector<size_t> followers;
   const int64_t channels = facts.result(facts.op(op)).shape.back();
   bool is_unsigned = false;
-  auto reader = only_reader(facts, facts.op(op).outputs[0]);
+  graph::TensorId result = facts.op(op).outputs[0];
+  if (const auto add = residual ? float_residual_add(facts, op) : std::nullopt) {
+    followers = add->ops;
+    result = facts.op(followers.back()).outputs[0];
+  }
+  auto reader = only_reader(facts, result);
   for (; reader; reader = only_reader(facts, facts.op(*reader).outputs[0])) {
     const graph::Operator& next = facts.op(*reader);
     if (next.op == Op::kReshape || next.op == Op::kIdentity) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CONV2D, DEPTHWISE_CONV2D and MATMUL, with the RESCALE and CLAMP that their output stage takes along.
+// CONV2D, DEPTHWISE_CONV2D and MATMUL, with the RESCALE, ADD and CLAMP that their output stage takes along.
 #include <utility>
 
 #include "driver/compiler/lower/convolution.h"
@@ -114,11 +114,13 @@ void emit_matmul(Emitter& emitter, const Group& group) {
   const graph::Shape& out = facts.result(op).shape;
   step.src = *reshape(a, {a.dims[0], 1, a.dims[1], a.dims[2]});
   step.weights = emitter.read_operand(op, 1);
-  step.dst = emitter.place(stage.result, {out[0], 1, out[1], out[2]}, true);
+  const Dims rows = {out[0], 1, out[1], out[2]};
+  step.dst = emitter.place(stage.result, rows, true);
   BlockParams params;
   set_zero_point(facts, op.inputs[2], false, params.known.header.input_zp, params.input_zp);
   set_zero_point(facts, op.inputs[3], false, params.known.header.weight_zp, params.weight_zp);
   fill_stage(facts, stage, std::nullopt, out[2], step, params);
+  if (step.residual) step.residual->view = read_as(emitter, stage.residual->operand, rows);
   set_params(emitter, std::move(params), step);
   emitter.layer().macs = graph::macs(facts.block(), op);
   if (inner_dense(step.weights)) {

@@ -6,6 +6,7 @@
 
 #include "driver/compiler/lower/convolution.h"
 #include "driver/compiler/lower/parameters.h"
+#include "hw/contract/elements.h"
 
 namespace npu::compiler {
 namespace {
@@ -42,6 +43,14 @@ struct Side {
 std::optional<Use> only_use(const Facts& facts, TensorId id) {
   if (facts.is_output(id) || facts.uses(id).size() != 1) return std::nullopt;
   return facts.uses(id)[0];
+}
+
+// The only use of a tensor that is no other name or shape of it.
+std::optional<Use> use_behind_views(const Facts& facts, TensorId id) {
+  auto use = only_use(facts, id);
+  const auto is_view = [&](Op op) { return op == Op::kReshape || op == Op::kIdentity; };
+  while (use && is_view(facts.op(use->op).op)) use = only_use(facts, facts.op(use->op).outputs[0]);
+  return use;
 }
 
 // A signed RESCALE of a whole tensor with known parameters that rounds as `kind` does. Both kinds of rounding are the
@@ -113,24 +122,40 @@ std::optional<Side> side_above(const Facts& facts, TensorId to, Rescale kind) {
   return side;
 }
 
-bool may_have_residual(const Facts& facts, const graph::Operator& op, const graph::Operator& rescale) {
-  if (facts.machine().mxu_residual == 0 || (op.op != Op::kConv2d && op.op != Op::kDepthwiseConv2d)) return false;
-  if (facts.tensor(op.inputs[0]).type != DType::kInt8 || facts.result(rescale).type != DType::kInt8) return false;
-  if (rescale.attributes.output_unsigned || facts.result(rescale).shape != facts.result(op).shape) return false;
+bool is_convolution(const graph::Operator& op) { return op.op == Op::kConv2d || op.op == Op::kDepthwiseConv2d; }
+
+// Whether an operator's results of type `type` may have a residual: those of a convolution or a matrix product whose
+// parameters are known, and whose smallest tile is small.
+bool may_add(const Facts& facts, const graph::Operator& op, DType type) {
+  if (facts.machine().mxu_residual == 0 || !(is_convolution(op) || op.op == Op::kMatMul)) return false;
   const auto known = [&](TensorId id) { return facts.constant(id) != nullptr; };
-  if (!std::all_of(op.inputs.begin() + 2, op.inputs.end(), known) || rescale_params(facts, rescale).at_run_time()) {
-    return false;
-  }
-  const std::span<const int64_t> window = window_of(facts, op);
-  const std::vector<int32_t>& dilation = op.attributes.dilation;
-  const int64_t channels = op.op == Op::kConv2d ? facts.tensor(op.inputs[0]).shape.back() : 1;
-  const int64_t reach = ((window[0] - 1) * dilation[0] + 1) * ((window[1] - 1) * dilation[1] + 1);
+  if (!std::all_of(op.inputs.begin() + 2, op.inputs.end(), known)) return false;
+  constexpr int64_t kPosition[] = {1, 1};
+  const std::span<const int64_t> window = is_convolution(op) ? window_of(facts, op) : kPosition;
+  const auto reached = [&](size_t d) { return window[d] == 1 ? 1 : (window[d] - 1) * op.attributes.dilation[d] + 1; };
+  const int64_t reach = reached(0) * reached(1);
   // The smallest tile: an output channel, or those of an input channel, each with its parameters, a result and an
   // operand.
-  const int64_t columns = op.op == Op::kConv2d ? 1 : facts.tensor(op.inputs[1]).shape[3];
-  constexpr int64_t kRest = contract::ParameterEntry::kBytes + 2;
-  const int64_t bytes = reach * channels + columns * (window[0] * window[1] * channels + kRest);
+  const bool depthwise = op.op == Op::kDepthwiseConv2d;
+  const int64_t channels = depthwise ? 1 : facts.tensor(op.inputs[0]).shape.back();
+  const int64_t columns = depthwise ? facts.tensor(op.inputs[1]).shape[3] : 1;
+  const auto element = [](DType of) { return int64_t{contract::element_bytes(*element_of(of))}; };
+  const int64_t source = element(facts.tensor(op.inputs[0]).type), weight = element(facts.tensor(op.inputs[1]).type);
+  const int64_t rest = contract::ParameterEntry::kBytes + 2 * element(type);
+  const int64_t bytes = reach * channels * source + columns * (window[0] * window[1] * channels * weight + rest);
   return bytes <= int64_t{facts.machine().spm_bytes} / kWindowShare;
+}
+
+bool may_have_residual(const Facts& facts, const graph::Operator& op, const graph::Operator& rescale) {
+  if (!is_convolution(op)) return false;
+  if (facts.tensor(op.inputs[0]).type != DType::kInt8 || facts.result(rescale).type != DType::kInt8) return false;
+  if (rescale.attributes.output_unsigned || facts.result(rescale).shape != facts.result(op).shape) return false;
+  return may_add(facts, op, DType::kInt8) && !rescale_params(facts, rescale).at_run_time();
+}
+
+// Whether an ADD adds the operand, element by element, to values of a shape, and the operand comes at run time.
+bool adds_all(const Facts& facts, const graph::Operator& add, TensorId operand, const graph::Shape& shape) {
+  return facts.constant(operand) == nullptr && facts.tensor(operand).shape == shape && facts.result(add).shape == shape;
 }
 
 }  // namespace
@@ -145,11 +170,7 @@ std::optional<ResidualAdd> residual_add(const Facts& facts, size_t op, size_t re
   const graph::Operator& add = facts.op(at.op);
   const auto operand = side_above(facts, add.inputs[1 - at.operand], kind);
   if (!operand || (value->scale && operand->scale)) return std::nullopt;
-  const graph::Shape& shape = facts.result(own).shape;
-  if (facts.constant(operand->from) != nullptr || facts.tensor(operand->from).shape != shape ||
-      facts.result(add).shape != shape) {
-    return std::nullopt;
-  }
+  if (!adds_all(facts, add, operand->from, facts.result(own).shape)) return std::nullopt;
   const auto last = only_use(facts, add.outputs[0]);
   if (!last || last->operand != 0) return std::nullopt;
   const auto sum = scaling(facts, last->op, DType::kInt32, DType::kInt8, kind);
@@ -173,6 +194,21 @@ std::optional<ResidualAdd> residual_add(const Facts& facts, size_t op, size_t re
   out.header.output_zp = sum->output_zp;
   // The value's own zero point is taken off again as it was added.
   if (rescale_params(facts, own).known.header.output_zp != value->zp) return std::nullopt;
+  return out;
+}
+
+std::optional<ResidualAdd> float_residual_add(const Facts& facts, size_t op) {
+  const graph::Operator& own = facts.op(op);
+  const DType type = facts.result(own).type;
+  if (!contract::is_float(*element_of(type)) || !may_add(facts, own, type)) return std::nullopt;
+  const auto use = use_behind_views(facts, own.outputs[0]);
+  if (!use || facts.op(use->op).op != Op::kAdd) return std::nullopt;
+  const graph::Operator& add = facts.op(use->op);
+  ResidualAdd out;
+  out.ops = {use->op};
+  out.operand = add.inputs[1 - use->operand];
+  out.scales = Residual::kFloating;
+  if (!adds_all(facts, add, out.operand, facts.tensor(add.inputs[use->operand]).shape)) return std::nullopt;
   return out;
 }
 

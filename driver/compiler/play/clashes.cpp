@@ -63,7 +63,7 @@ void add(const contract::MxuCommand& command, const contract::Capabilities& capa
   const uint64_t entries = loops.blocks * loops.parameter_requests();
   loads.add(entries, entries * loops.port_bytes);
   loads.add(requests, pixels * command.out_c * dst);
-  if (loops.residual) loads.add(requests, pixels * command.out_c);
+  if (loops.residual) loads.add(requests, pixels * command.out_c * dst);
 }
 
 // A request for each vector of what the contract says the command accesses; tables and parameters, which have no

@@ -212,8 +212,8 @@ void for_each_access(const MxuCommand& c, Visit&& visit) {
     access.base = c.residual_src;
     access.access = Access::kRead;
     access.set_dims({{c.out_h, c.residual_row_stride}, {c.out_w, c.residual_pixel_stride}});
-    access.run = saturating_product(c.out_c, element_bytes(Element::kI8));
-    access.type = Element::kI8;
+    access.run = saturating_product(c.out_c, element_bytes(c.dst_type));
+    access.type = c.dst_type;
     access.spaces = 0xc;
     visit(access);
   }

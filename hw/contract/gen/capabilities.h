@@ -44,7 +44,8 @@ struct Capabilities {
   // 0 or 1. 1: the MXU takes INT16 activations too, and INT16 weights in matmul, into 48-bit accumulators. 0: a tile
   // with them is fault_bad_command.
   uint32_t mxu_int16 = 0;
-  // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
+  // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8 or, where the MXU has floating point, of FP16,
+  // BF16 or FP32. 0: a tile with one is fault_bad_command.
   uint32_t mxu_residual = 0;
   // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass, and so does a product with a shift.
   // 0: four and two. With an entry a channel a RESCALE always takes four.
@@ -172,7 +173,7 @@ inline constexpr std::array<CapabilityInfo, kCapabilityCount> kCapabilities = {{
      "1: the MXU takes INT16 activations too, and INT16 weights in matmul, into 48-bit accumulators. 0: a tile with them is fault_bad_command.",
      0, 1, false, 0x158, &Capabilities::mxu_int16, 1, nullptr},
     {"mxu_residual", "0 or 1",
-     "1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.",
+     "1: the MXU's output stage adds a second operand, of INT8 or, where the MXU has floating point, of FP16, BF16 or FP32. 0: a tile with one is fault_bad_command.",
      0, 1, false, 0x15c, &Capabilities::mxu_residual, 0, nullptr},
     {"vpu_rescale", "0 or 1",
      "1: a RESCALE of the VPU with one entry for all elements takes one pass, and so does a product with a shift. 0: four and two. With an entry a channel a RESCALE always takes four.",

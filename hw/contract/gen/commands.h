@@ -336,6 +336,7 @@ enum class Residual : uint32_t {
   kNone = 0,  // There is none.
   kScaleValue = 1,  // It is added; the value of the accumulator takes residual_multiplier first.
   kScaleOperand = 2,  // It is added; the operand takes residual_multiplier first.
+  kFloating = 3,  // Of floating point: it is added to the value of the accumulator, which has been rounded to dst_type.
 };
 
 [[nodiscard]] constexpr std::string_view name(Residual value) {
@@ -346,6 +347,8 @@ enum class Residual : uint32_t {
       return "scale_value";
     case Residual::kScaleOperand:
       return "scale_operand";
+    case Residual::kFloating:
+      return "floating";
   }
   return "?";
 }
@@ -1397,22 +1400,23 @@ inline DmaCommand DmaCommand::decode(std::span<const uint32_t> words) {
 }
 
 // One tile of CONV2D, DEPTHWISE_CONV2D or MATMUL with bias, output stage and clamp. Positions outside the input box
-// count as the input zero point. With a residual the rescaled value is clipped to i8 with value_zp as its zero point.
-// Then both it and the operand are taken less their zero points and shifted left, one of them is scaled, they are added
-// (all of this wraps at 32 bits), and the sum is scaled; output_zp, clip and clamp follow. All scales round as
-// `rescale` says, single32 or double32; source and result are i8. Of floating point (rescale `floating`) the operands
-// are two of f16, two of bf16, two of the same f8 or two of f32, products and accumulators are FP32, and zero points do
-// not count. The array takes a step of the reduction in as many cycles as mxu_fp16_cycles and the like say, in each as
-// many elements as mxu_depth (depthwise: mxu_dw_taps) divided by them, rounded up, in their order. A cycle's products
-// are added in pairs of neighbours, their sums in pairs of neighbours, and so on until one is left; +0 stands where
-// there is no element. That is added to the accumulator, which is +0 at first, cycle by cycle and step by step. A step
-// has mxu_depth elements, or the rest, of one kernel position where in_c is at least that many, else of the whole
+// count as the input zero point. With a residual of integers the rescaled value is clipped to i8 with value_zp as its
+// zero point. Then both it and the operand are taken less their zero points and shifted left, one of them is scaled,
+// they are added (all of this wraps at 32 bits), and the sum is scaled; output_zp, clip and clamp follow. All scales
+// round as `rescale` says, single32 or double32; source and result are i8. Of floating point (rescale `floating`) the
+// operands are two of f16, two of bf16, two of the same f8 or two of f32, products and accumulators are FP32, and zero
+// points do not count. The array takes a step of the reduction in as many cycles as mxu_fp16_cycles and the like say,
+// in each as many elements as mxu_depth (depthwise: mxu_dw_taps) divided by them, rounded up, in their order. A cycle's
+// products are added in pairs of neighbours, their sums in pairs of neighbours, and so on until one is left; +0 stands
+// where there is no element. That is added to the accumulator, which is +0 at first, cycle by cycle and step by step. A
+// step has mxu_depth elements, or the rest, of one kernel position where in_c is at least that many, else of the whole
 // window; depthwise has mxu_dw_taps positions. The product of what lies outside of the input box is +0, whatever the
 // weight is. Then the low 32 bits of bias, an FP32 pattern, are added, the sum is clamped (fclamp; a NaN stays one),
-// and rounded to dst_type: f16, bf16 or f32. conv: weights are [out_c][kernel_h][kernel_w][in_c], w_stride bytes apart
-// in out_c. depthwise: weights are [tap][in_c*multiplier], w_stride bytes apart in tap; out_c = in_c * multiplier.
-// matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c = reduction; B is [in_c][out_c], w_stride bytes apart in
-// in_c.
+// and rounded to dst_type: f16, bf16 or f32. With a residual (`floating`, an element of dst_type) the sum is rounded to
+// dst_type first, the residual is added to it in FP32, and that is clamped and rounded. conv: weights are
+// [out_c][kernel_h][kernel_w][in_c], w_stride bytes apart in out_c. depthwise: weights are [tap][in_c*multiplier],
+// w_stride bytes apart in tap; out_c = in_c * multiplier. matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c =
+// reduction; B is [in_c][out_c], w_stride bytes apart in in_c.
 struct MxuCommand {
   static constexpr uint32_t kWords = 36;  // header included
   static constexpr Opcode kOpcode = Opcode::kMxu;
@@ -1450,10 +1454,10 @@ struct MxuCommand {
   int32_t pad_top = 0;  // Rows of padding above the input box (negative: rows of the box that are skipped).
   int32_t pad_left = 0;
   uint32_t multiplier = 0;  // depthwise: output channels per input channel.
-  Address residual_src;  // Box [out_h][out_w][out_c] of i8 that is added.
+  Address residual_src;  // Box [out_h][out_w][out_c] of dst_type that is added.
   int32_t residual_row_stride = 0;  // Bytes between rows of the residual.
   int32_t residual_pixel_stride = 0;  // Bytes between pixels; channels are contiguous.
-  uint32_t value_left = 0;  // Bits that the accumulator's value is shifted left.
+  uint32_t value_left = 0;  // Bits that the accumulator's value is shifted left. Integers alone, as residual_left.
   // conv and depthwise: 2 to the power of it are the output pixels of a row that are computed at once, at most
   // mxu_split, each with as many columns; the results are the same. Where it is not 0, out_w is a multiple of them,
   // out_c times them is mxu_cols, and dst_pixel_stride (with a residual, residual_pixel_stride too) is the bytes of
@@ -2021,7 +2025,7 @@ struct ParameterHeader {
   // rescale is none. FP32 patterns where it is floating.
   int32_t clamp_min = 0;
   int32_t clamp_max = 0;
-  // Of the side that an MXU command with a residual names. This and the fields behind it count there alone.
+  // Of the side that an MXU command with a residual of integers names. This and the fields behind it count there alone.
   int32_t residual_multiplier = 0;
   int32_t sum_multiplier = 0;  // Of the sum.
   uint8_t residual_shift = 0;  // With residual_multiplier.

@@ -381,7 +381,8 @@ struct npu_capabilities {
   // 0 or 1. 1: the MXU takes INT16 activations too, and INT16 weights in matmul, into 48-bit accumulators. 0: a tile
   // with them is fault_bad_command.
   uint32_t mxu_int16;
-  // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
+  // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8 or, where the MXU has floating point, of FP16,
+  // BF16 or FP32. 0: a tile with one is fault_bad_command.
   uint32_t mxu_residual;
   // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass, and so does a product with a shift.
   // 0: four and two. With an entry a channel a RESCALE always takes four.
@@ -610,6 +611,8 @@ enum npu_residual {
   NPU_RESIDUAL_NONE = 0,  // There is none.
   NPU_RESIDUAL_SCALE_VALUE = 1,  // It is added; the value of the accumulator takes residual_multiplier first.
   NPU_RESIDUAL_SCALE_OPERAND = 2,  // It is added; the operand takes residual_multiplier first.
+  // Of floating point: it is added to the value of the accumulator, which has been rounded to dst_type.
+  NPU_RESIDUAL_FLOATING = 3,
 };
 
 enum npu_pool_mode {
@@ -975,22 +978,23 @@ enum npu_uop {
 #define NPU_DMA_INDEX_WORD 28u  // Gather, scatter: the indices. Else 0.
 
 // One tile of CONV2D, DEPTHWISE_CONV2D or MATMUL with bias, output stage and clamp. Positions outside the input box
-// count as the input zero point. With a residual the rescaled value is clipped to i8 with value_zp as its zero point.
-// Then both it and the operand are taken less their zero points and shifted left, one of them is scaled, they are added
-// (all of this wraps at 32 bits), and the sum is scaled; output_zp, clip and clamp follow. All scales round as
-// `rescale` says, single32 or double32; source and result are i8. Of floating point (rescale `floating`) the operands
-// are two of f16, two of bf16, two of the same f8 or two of f32, products and accumulators are FP32, and zero points do
-// not count. The array takes a step of the reduction in as many cycles as mxu_fp16_cycles and the like say, in each as
-// many elements as mxu_depth (depthwise: mxu_dw_taps) divided by them, rounded up, in their order. A cycle's products
-// are added in pairs of neighbours, their sums in pairs of neighbours, and so on until one is left; +0 stands where
-// there is no element. That is added to the accumulator, which is +0 at first, cycle by cycle and step by step. A step
-// has mxu_depth elements, or the rest, of one kernel position where in_c is at least that many, else of the whole
+// count as the input zero point. With a residual of integers the rescaled value is clipped to i8 with value_zp as its
+// zero point. Then both it and the operand are taken less their zero points and shifted left, one of them is scaled,
+// they are added (all of this wraps at 32 bits), and the sum is scaled; output_zp, clip and clamp follow. All scales
+// round as `rescale` says, single32 or double32; source and result are i8. Of floating point (rescale `floating`) the
+// operands are two of f16, two of bf16, two of the same f8 or two of f32, products and accumulators are FP32, and zero
+// points do not count. The array takes a step of the reduction in as many cycles as mxu_fp16_cycles and the like say,
+// in each as many elements as mxu_depth (depthwise: mxu_dw_taps) divided by them, rounded up, in their order. A cycle's
+// products are added in pairs of neighbours, their sums in pairs of neighbours, and so on until one is left; +0 stands
+// where there is no element. That is added to the accumulator, which is +0 at first, cycle by cycle and step by step. A
+// step has mxu_depth elements, or the rest, of one kernel position where in_c is at least that many, else of the whole
 // window; depthwise has mxu_dw_taps positions. The product of what lies outside of the input box is +0, whatever the
 // weight is. Then the low 32 bits of bias, an FP32 pattern, are added, the sum is clamped (fclamp; a NaN stays one),
-// and rounded to dst_type: f16, bf16 or f32. conv: weights are [out_c][kernel_h][kernel_w][in_c], w_stride bytes apart
-// in out_c. depthwise: weights are [tap][in_c*multiplier], w_stride bytes apart in tap; out_c = in_c * multiplier.
-// matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c = reduction; B is [in_c][out_c], w_stride bytes apart in
-// in_c.
+// and rounded to dst_type: f16, bf16 or f32. With a residual (`floating`, an element of dst_type) the sum is rounded to
+// dst_type first, the residual is added to it in FP32, and that is clamped and rounded. conv: weights are
+// [out_c][kernel_h][kernel_w][in_c], w_stride bytes apart in out_c. depthwise: weights are [tap][in_c*multiplier],
+// w_stride bytes apart in tap; out_c = in_c * multiplier. matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c =
+// reduction; B is [in_c][out_c], w_stride bytes apart in in_c.
 #define NPU_MXU_WORDS 36u
 #define NPU_MXU_SRC_WORD 5u  // Input box [in_h][in_w][in_c].
 #define NPU_MXU_WEIGHTS_WORD 7u  // Address: two words.
@@ -1077,14 +1081,15 @@ enum npu_uop {
 #define NPU_MXU_MULTIPLIER_WORD 29u  // depthwise: output channels per input channel.
 #define NPU_MXU_MULTIPLIER_LSB 0u
 #define NPU_MXU_MULTIPLIER_WIDTH 32u
-#define NPU_MXU_RESIDUAL_SRC_WORD 30u  // Box [out_h][out_w][out_c] of i8 that is added.
+#define NPU_MXU_RESIDUAL_SRC_WORD 30u  // Box [out_h][out_w][out_c] of dst_type that is added.
 #define NPU_MXU_RESIDUAL_ROW_STRIDE_WORD 32u  // Bytes between rows of the residual.
 #define NPU_MXU_RESIDUAL_ROW_STRIDE_LSB 0u
 #define NPU_MXU_RESIDUAL_ROW_STRIDE_WIDTH 32u
 #define NPU_MXU_RESIDUAL_PIXEL_STRIDE_WORD 33u  // Bytes between pixels; channels are contiguous.
 #define NPU_MXU_RESIDUAL_PIXEL_STRIDE_LSB 0u
 #define NPU_MXU_RESIDUAL_PIXEL_STRIDE_WIDTH 32u
-#define NPU_MXU_VALUE_LEFT_WORD 34u  // Bits that the accumulator's value is shifted left.
+// Bits that the accumulator's value is shifted left. Integers alone, as residual_left.
+#define NPU_MXU_VALUE_LEFT_WORD 34u
 #define NPU_MXU_VALUE_LEFT_LSB 0u
 #define NPU_MXU_VALUE_LEFT_WIDTH 5u
 // conv and depthwise: 2 to the power of it are the output pixels of a row that are computed at once, at most mxu_split,
@@ -1290,7 +1295,7 @@ struct npu_parameter_header {
   // rescale is none. FP32 patterns where it is floating.
   int32_t clamp_min;
   int32_t clamp_max;
-  // Of the side that an MXU command with a residual names. This and the fields behind it count there alone.
+  // Of the side that an MXU command with a residual of integers names. This and the fields behind it count there alone.
   int32_t residual_multiplier;
   int32_t sum_multiplier;  // Of the sum.
   uint8_t residual_shift;  // With residual_multiplier.

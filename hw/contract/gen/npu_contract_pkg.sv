@@ -353,7 +353,8 @@ package npu_contract_pkg;
   // 0 or 1. 1: the MXU takes INT16 activations too, and INT16 weights in matmul, into 48-bit accumulators. 0: a tile
   // with them is fault_bad_command.
   parameter logic [31:0] RegCapMxuInt16 = 32'h158;
-  // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8. 0: a tile with one is fault_bad_command.
+  // 0 or 1. 1: the MXU's output stage adds a second operand, of INT8 or, where the MXU has floating point, of FP16,
+  // BF16 or FP32. 0: a tile with one is fault_bad_command.
   parameter logic [31:0] RegCapMxuResidual = 32'h15c;
   // 0 or 1. 1: a RESCALE of the VPU with one entry for all elements takes one pass, and so does a product with a shift.
   // 0: four and two. With an entry a channel a RESCALE always takes four.
@@ -582,7 +583,9 @@ package npu_contract_pkg;
   typedef enum logic [7:0] {
     ResidualNone = 8'h0,  // There is none.
     ResidualScaleValue = 8'h1,  // It is added; the value of the accumulator takes residual_multiplier first.
-    ResidualScaleOperand = 8'h2  // It is added; the operand takes residual_multiplier first.
+    ResidualScaleOperand = 8'h2,  // It is added; the operand takes residual_multiplier first.
+    // Of floating point: it is added to the value of the accumulator, which has been rounded to dst_type.
+    ResidualFloating = 8'h3
   } residual_e;
 
   typedef enum logic [7:0] {
@@ -912,22 +915,23 @@ package npu_contract_pkg;
 
   parameter int unsigned MxuWords = 36;
   // One tile of CONV2D, DEPTHWISE_CONV2D or MATMUL with bias, output stage and clamp. Positions outside the input box
-  // count as the input zero point. With a residual the rescaled value is clipped to i8 with value_zp as its zero point.
-  // Then both it and the operand are taken less their zero points and shifted left, one of them is scaled, they are
-  // added (all of this wraps at 32 bits), and the sum is scaled; output_zp, clip and clamp follow. All scales round as
-  // `rescale` says, single32 or double32; source and result are i8. Of floating point (rescale `floating`) the operands
-  // are two of f16, two of bf16, two of the same f8 or two of f32, products and accumulators are FP32, and zero points
-  // do not count. The array takes a step of the reduction in as many cycles as mxu_fp16_cycles and the like say, in
-  // each as many elements as mxu_depth (depthwise: mxu_dw_taps) divided by them, rounded up, in their order. A cycle's
-  // products are added in pairs of neighbours, their sums in pairs of neighbours, and so on until one is left; +0
-  // stands where there is no element. That is added to the accumulator, which is +0 at first, cycle by cycle and step
-  // by step. A step has mxu_depth elements, or the rest, of one kernel position where in_c is at least that many, else
-  // of the whole window; depthwise has mxu_dw_taps positions. The product of what lies outside of the input box is +0,
-  // whatever the weight is. Then the low 32 bits of bias, an FP32 pattern, are added, the sum is clamped (fclamp; a NaN
-  // stays one), and rounded to dst_type: f16, bf16 or f32. conv: weights are [out_c][kernel_h][kernel_w][in_c],
-  // w_stride bytes apart in out_c. depthwise: weights are [tap][in_c*multiplier], w_stride bytes apart in tap; out_c =
-  // in_c * multiplier. matmul: in_h = out_h = 1, in_w = out_w = rows of A, in_c = reduction; B is [in_c][out_c],
-  // w_stride bytes apart in in_c.
+  // count as the input zero point. With a residual of integers the rescaled value is clipped to i8 with value_zp as its
+  // zero point. Then both it and the operand are taken less their zero points and shifted left, one of them is scaled,
+  // they are added (all of this wraps at 32 bits), and the sum is scaled; output_zp, clip and clamp follow. All scales
+  // round as `rescale` says, single32 or double32; source and result are i8. Of floating point (rescale `floating`) the
+  // operands are two of f16, two of bf16, two of the same f8 or two of f32, products and accumulators are FP32, and
+  // zero points do not count. The array takes a step of the reduction in as many cycles as mxu_fp16_cycles and the like
+  // say, in each as many elements as mxu_depth (depthwise: mxu_dw_taps) divided by them, rounded up, in their order. A
+  // cycle's products are added in pairs of neighbours, their sums in pairs of neighbours, and so on until one is left;
+  // +0 stands where there is no element. That is added to the accumulator, which is +0 at first, cycle by cycle and
+  // step by step. A step has mxu_depth elements, or the rest, of one kernel position where in_c is at least that many,
+  // else of the whole window; depthwise has mxu_dw_taps positions. The product of what lies outside of the input box is
+  // +0, whatever the weight is. Then the low 32 bits of bias, an FP32 pattern, are added, the sum is clamped (fclamp; a
+  // NaN stays one), and rounded to dst_type: f16, bf16 or f32. With a residual (`floating`, an element of dst_type) the
+  // sum is rounded to dst_type first, the residual is added to it in FP32, and that is clamped and rounded. conv:
+  // weights are [out_c][kernel_h][kernel_w][in_c], w_stride bytes apart in out_c. depthwise: weights are
+  // [tap][in_c*multiplier], w_stride bytes apart in tap; out_c = in_c * multiplier. matmul: in_h = out_h = 1, in_w =
+  // out_w = rows of A, in_c = reduction; B is [in_c][out_c], w_stride bytes apart in in_c.
   typedef struct packed {
     logic [31:0] reserved3;
     logic [18:0] reserved2;
@@ -937,10 +941,10 @@ package npu_contract_pkg;
     // out_c times them is mxu_cols, and dst_pixel_stride (with a residual, residual_pixel_stride too) is the bytes of
     // out_c elements.
     logic [2:0] side_by_side_log2;
-    logic [4:0] value_left;  // Bits that the accumulator's value is shifted left.
+    logic [4:0] value_left;  // Bits that the accumulator's value is shifted left. Integers alone, as residual_left.
     logic signed [31:0] residual_pixel_stride;  // Bytes between pixels; channels are contiguous.
     logic signed [31:0] residual_row_stride;  // Bytes between rows of the residual.
-    address_t residual_src;  // Box [out_h][out_w][out_c] of i8 that is added.
+    address_t residual_src;  // Box [out_h][out_w][out_c] of dst_type that is added.
     logic [31:0] multiplier;  // depthwise: output channels per input channel.
     logic signed [15:0] pad_left;
     logic signed [15:0] pad_top;  // Rows of padding above the input box (negative: rows of the box that are skipped).
@@ -1084,7 +1088,8 @@ package npu_contract_pkg;
     logic [7:0] sum_shift;  // With sum_multiplier.
     logic [7:0] residual_shift;  // With residual_multiplier.
     logic signed [31:0] sum_multiplier;  // Of the sum.
-    // Of the side that an MXU command with a residual names. This and the fields behind it count there alone.
+    // Of the side that an MXU command with a residual of integers names. This and the fields behind it count there
+    // alone.
     logic signed [31:0] residual_multiplier;
     logic signed [31:0] clamp_max;
     // Applied after the rescaled value was clipped to dst_type (unsigned range if output_unsigned); not applied where

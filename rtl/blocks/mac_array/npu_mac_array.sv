@@ -22,7 +22,9 @@ module npu_mac_array #(
   localparam int unsigned CountBits = (Cols > Depth) ? ColBits : DepthBits,
   localparam int unsigned ByteBits = $clog2(WeightPortBytes) + 1,
   localparam int unsigned MostBytes = (Fp32Cycles != 0) ? 4 : 2,  // of an element
-  localparam int unsigned ActBytes = MostBytes * ((Split * Depth > Cols * DwTaps) ? Split * Depth : Cols * DwTaps)
+  localparam int unsigned ActBytes = MostBytes * ((Split * Depth > Cols * DwTaps) ? Split * Depth : Cols * DwTaps),
+  localparam int unsigned Float = 32'(Fp8Cycles + Fp16Cycles + Bf16Cycles + Fp32Cycles != 0),
+  localparam int unsigned ResidualBits = (Float != 0) ? 32 : 8  // of a column
 ) (
   input  logic                           clk_i,
   input  logic                           rst_ni,
@@ -60,7 +62,7 @@ module npu_mac_array #(
   input  logic                           residual_ready_i,
   output logic                    [31:0] residual_offset_o,
   output logic             [ColBits-1:0] residual_columns_o,
-  input  logic              [8*Cols-1:0] residual_data_i,
+  input  logic   [ResidualBits*Cols-1:0] residual_data_i,
 
   output logic                           result_valid_o,
   input  logic                           result_ready_i,
@@ -72,7 +74,6 @@ module npu_mac_array #(
   localparam int unsigned PixelBits = $clog2(Rows);
   localparam int unsigned BeatBits = $clog2(MostBytes * Cols * Depth / WeightPortBytes);
   localparam int unsigned DwColumns = WeightPortBytes / DwTaps;  // that a beat has room for, of bytes
-  localparam int unsigned Float = 32'(Fp8Cycles + Fp16Cycles + Bf16Cycles + Fp32Cycles != 0);
   // A pixel's cycles in a step are counted: 4 of 16-bit operands, or those of a format.
   localparam int unsigned PhaseBits = $clog2(npu_float_pkg::largest(4, Fp8Cycles, Fp16Cycles, Bf16Cycles, Fp32Cycles));
 

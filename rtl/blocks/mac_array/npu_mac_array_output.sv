@@ -6,7 +6,8 @@ module npu_mac_array_output #(
   parameter int unsigned Rows = 64,
   parameter int unsigned Residual = 1,
   parameter int unsigned Float = 0,
-  localparam int unsigned ColBits = $clog2(Cols) + 1
+  localparam int unsigned ColBits = $clog2(Cols) + 1,
+  localparam int unsigned ResidualBits = (Float != 0) ? 32 : 8
 ) (
   input  logic                                clk_i,
   input  logic                                rst_ni,
@@ -39,7 +40,7 @@ module npu_mac_array_output #(
   input  logic                                fetch_ready_i,
   output logic                         [31:0] fetch_offset_o,
   output logic                  [ColBits-1:0] fetch_columns_o,
-  input  logic              [Cols-1:0] [ 7:0] fetch_data_i,
+  input  logic [Cols-1:0] [ResidualBits-1:0]  fetch_data_i,
 
   output logic                                valid_o,
   input  logic                                ready_i,
@@ -83,6 +84,12 @@ module npu_mac_array_output #(
 
   logic unused_header;
   assign unused_header = ^header_i;
+  npu_contract_pkg::element_e type_;
+  logic floats;
+  logic [1:0] element_shift;
+  assign type_ = npu_contract_pkg::element_e'(8'(command_i.dst_type));
+  assign floats = (Float != 0) && npu_float_pkg::is_float(type_);
+  assign element_shift = floats ? npu_float_pkg::bytes_log2(type_) : command_i.dst_type[1:0];
   logic signed [31:0] low, high;
   always_comb begin
     low = 32'sh8000_0000;
@@ -94,14 +101,14 @@ module npu_mac_array_output #(
       low = command_i.output_unsigned ? 32'sd0 : -32'sd32768;
       high = command_i.output_unsigned ? 32'sd65535 : 32'sd32767;
     end
+    // A value that is rounded before something is added is not limited.
+    if (floats) {low, high} = {1'b1, npu_float_pkg::Infinity[30:0], npu_float_pkg::Infinity};
   end
 
   // The value's RESCALE is all, or with a residual the first of three.
   logic adds, value_valid, value_ready;
   logic [Cols-1:0] [47:0] value_result;
   assign adds = (Residual != 0) && command_i.residual != 2'(npu_contract_pkg::ResidualNone);
-  npu_contract_pkg::element_e type_;
-  assign type_ = npu_contract_pkg::element_e'(8'(command_i.dst_type));
   npu_rescale #(.Lanes(Cols), .Float(Float)) u_rescale (
     .clk_i,
     .rst_ni,
@@ -127,13 +134,16 @@ module npu_mac_array_output #(
   if (Residual != 0) begin : gen_residual
     logic join_ready, sum_valid;
     logic [Cols-1:0] [47:0] sum;
-    logic [Cols-1:0] [7:0] value_bytes;
-    always_comb for (int c = 0; c < Cols; c++) value_bytes[c] = value_result[c][7:0];
-    npu_mac_array_residual #(.Cols(Cols), .PixelBits(PixelBits), .Rows(Rows)) u_residual (
+    logic [Cols-1:0] [ResidualBits-1:0] elements;
+    always_comb for (int c = 0; c < Cols; c++) elements[c] = value_result[c][ResidualBits-1:0];
+    npu_mac_array_residual #(.Cols(Cols), .PixelBits(PixelBits), .Rows(Rows), .Float(Float)) u_residual (
       .clk_i,
       .rst_ni,
       .command_i,
       .begin_i(fetch_i && adds),
+      .type_i(type_),
+      .floats_i(floats),
+      .element_shift_i(element_shift),
       .header_i,
       .low_i(low),
       .high_i(high),
@@ -144,7 +154,7 @@ module npu_mac_array_output #(
       .fetch_data_i,
       .value_valid_i(value_valid && adds),
       .value_ready_o(join_ready),
-      .value_i(value_bytes),
+      .value_i(elements),
       .valid_o(sum_valid),
       .ready_i,
       .result_o(sum)
@@ -173,8 +183,7 @@ module npu_mac_array_output #(
     .block_last_i(wide_i ? PixelBits'(Rows / 2 - 1) : PixelBits'(Rows - 1)),
     .row_stride_i(command_i.dst_row_stride),
     .pixel_stride_i(command_i.dst_pixel_stride),
-    .element_shift_i((Float != 0 && npu_float_pkg::is_float(type_)) ? npu_float_pkg::bytes_log2(type_)
-                                                                    : command_i.dst_type[1:0]),
+    .element_shift_i(element_shift),
     .offset_o,
     .columns_o,
     .last_o

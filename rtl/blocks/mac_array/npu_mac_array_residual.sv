@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds the residual to the tile's values: fetches it two pixels ahead, scales one side, and scales the sum. See
-// README.md.
+// Adds the residual to the tile's values: fetches it two pixels ahead, and of integers scales one side, and scales the
+// sum. See README.md.
 `include "npu_assert.svh"
 
 module npu_mac_array_residual #(
   parameter int unsigned Cols = 8,
   parameter int unsigned PixelBits = 6,
   parameter int unsigned Rows = 64,
-  localparam int unsigned ColBits = $clog2(Cols) + 1
+  parameter int unsigned Float = 0,
+  localparam int unsigned ColBits = $clog2(Cols) + 1,
+  localparam int unsigned Bits = (Float != 0) ? 32 : 8  // of an element
 ) (
   input  logic                                clk_i,
   input  logic                                rst_ni,
   input  npu_contract_pkg::mxu_command_t      command_i,
   input  logic                                begin_i,    // a tile that adds begins
+  input  npu_contract_pkg::element_e          type_i,     // of the result, and of what is added
+  input  logic                                floats_i,
+  input  logic                         [ 1:0] element_shift_i,
   input  npu_contract_pkg::parameter_header_t header_i,
   input  logic signed                  [31:0] low_i,      // range of the result's type
   input  logic signed                  [31:0] high_i,
@@ -21,11 +26,11 @@ module npu_mac_array_residual #(
   input  logic                                fetch_ready_i,
   output logic                         [31:0] fetch_offset_o,
   output logic                  [ColBits-1:0] fetch_columns_o,
-  input  logic              [Cols-1:0] [ 7:0] fetch_data_i,
+  input  logic         [Cols-1:0] [Bits-1:0]  fetch_data_i,
 
   input  logic                                value_valid_i,
   output logic                                value_ready_o,
-  input  logic              [Cols-1:0] [ 7:0] value_i,
+  input  logic         [Cols-1:0] [Bits-1:0]  value_i,
 
   output logic                                valid_o,
   input  logic                                ready_i,
@@ -38,7 +43,7 @@ module npu_mac_array_residual #(
   // Pixels that wait for their values.
   logic fetch_q, write_q, read_q, fetched, fetch_last, joined;
   logic [1:0] held_q;
-  logic [Cols-1:0] [7:0] pixel_q [2];
+  logic [Cols-1:0] [Bits-1:0] pixel_q [2];
   assign fetch_valid_o = fetch_q && held_q != 2'd2;
   assign fetched = fetch_valid_o && fetch_ready_i;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -67,13 +72,14 @@ module npu_mac_array_residual #(
     .block_last_i(PixelBits'(Rows - 1)),
     .row_stride_i(command_i.residual_row_stride),
     .pixel_stride_i(command_i.residual_pixel_stride),
-    .element_shift_i('0),
+    .element_shift_i,
     .offset_o(fetch_offset_o),
     .columns_o(fetch_columns_o),
     .last_o(fetch_last)
   );
 
-  // The side that is scaled, and the one that waits for it, less their zero points. Both wrap at 32 bits.
+  // The side that is scaled, and the one that waits for it, less their zero points. Both wrap at 32 bits. Of floating
+  // point the value goes the way of the side that is scaled, as FP32 and unchanged.
   function automatic logic [31:0] left(logic signed [7:0] value, logic [4:0] bits);
     return 32'(value) << bits;
   endfunction
@@ -86,29 +92,37 @@ module npu_mac_array_residual #(
   assign other_left = operand_scaled ? command_i.value_left : command_i.residual_left;
   assign side_zp = left(operand_scaled ? header_i.residual_zp : header_i.value_zp, side_left);
   assign other_zp = left(operand_scaled ? header_i.value_zp : header_i.residual_zp, other_left);
-  assign side_offset = -side_zp;
+  assign side_offset = floats_i ? '0 : -side_zp;
   assign joined = value_valid_i && held_q != '0 && side_ready;
   assign value_ready_o = held_q != '0 && side_ready;
 
   logic [Cols-1:0] [47:0] side_value, side_result, other_value;
-  logic [Cols-1:0] [7:0] side, other;
-  logic [Stages-1:0] [Cols-1:0] [7:0] other_q;
-  assign side = operand_scaled ? pixel_q[read_q] : value_i;
-  assign other = operand_scaled ? value_i : pixel_q[read_q];
+  logic [Cols-1:0] [Bits-1:0] side, other;
+  logic [Stages-1:0] [Cols-1:0] [Bits-1:0] other_q;
+  always_comb begin
+    side = operand_scaled ? pixel_q[read_q] : value_i;
+    other = operand_scaled ? value_i : pixel_q[read_q];
+    if (Float != 0 && floats_i) begin
+      for (int c = 0; c < Cols; c++) begin
+        side[c] = Bits'(npu_float_pkg::widen(type_i, 32'(side[c])));
+        other[c] = Bits'(npu_float_pkg::widen(type_i, 32'(other[c])));
+      end
+    end
+  end
   always_ff @(posedge clk_i) if (side_ready) other_q <= {other_q[Stages-2:0], other};
   always_comb begin
     logic [31:0] waited;
     for (int c = 0; c < Cols; c++) begin
-      side_value[c] = 48'(left(side[c], side_left));
-      waited = left(other_q[Stages-1][c], other_left) - other_zp;
-      other_value[c] = 48'(waited);
+      side_value[c] = floats_i ? 48'(side[c]) : 48'(left(side[c][7:0], side_left));
+      waited = left(other_q[Stages-1][c][7:0], other_left) - other_zp;
+      other_value[c] = floats_i ? 48'(other_q[Stages-1][c]) : 48'(waited);
     end
   end
 
   npu_rescale #(.Lanes(Cols)) u_side (
     .clk_i,
     .rst_ni,
-    .kind_i(command_i.rescale),
+    .kind_i(floats_i ? npu_contract_pkg::RescaleNone : command_i.rescale),
     .type_i(npu_contract_pkg::ElementI8),
     .wide_i(1'b0),
     .output_zp_i('0),
@@ -127,11 +141,11 @@ module npu_mac_array_residual #(
     .result_o(side_result)
   );
 
-  npu_rescale #(.Lanes(Cols)) u_sum (
+  npu_rescale #(.Lanes(Cols), .Float(Float)) u_sum (
     .clk_i,
     .rst_ni,
     .kind_i(command_i.rescale),
-    .type_i(npu_contract_pkg::ElementI8),
+    .type_i,
     .wide_i(1'b0),
     .output_zp_i(header_i.output_zp),
     .low_i,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "driver/compiler/compile.h"
+#include "driver/compiler/lower.h"
 #include "driver/graph/builder.h"
 #include "driver/graph/validate.h"
 #include "driver/runtime/runtime.h"
@@ -31,9 +32,11 @@ using Results = std::vector<std::vector<Value>>;  // by invocation
 constexpr int kInvocations = 2;
 
 // `server` has room for everything; with nano's sizes tensors are cut, and sums take many steps.
-runtime::Device open_device(bool small, model::Mode mode) {
+presets::Preset machine_of(bool small) { return small ? small_float_machine() : presets::load_preset("server"); }
+
+runtime::Device open_device(const presets::Preset& machine, model::Mode mode) {
   platform::PlatformOptions options;
-  options.preset = small ? small_float_machine() : presets::load_preset("server");
+  options.preset = machine;
   options.mode = mode;
   options.control_cpu = false;
   options.jitter_seed = 17;
@@ -127,11 +130,11 @@ TEST_P(MixedGraphs, AreNearTheReferenceAndTheSameHoweverTheyRun) {
   const uint32_t first = number_from("NPU_MIXED_SEED", 1), graphs = number_from("NPU_MIXED_GRAPHS", 1000);
   const uint32_t count = GetParam() ? (graphs + 2) / 3 : graphs;
   Beside timed(first, count, [](uint32_t seed) {
-    static runtime::Device device = open_device(GetParam(), model::Mode::kTimed);
+    static runtime::Device device = open_device(machine_of(GetParam()), model::Mode::kTimed);
     const graph::Graph graph = mixed_graph(seed);
     return bytes_of(run(graph, device, mixed_inputs(graph, seed, kInvocations), {}));
   });
-  runtime::Device device = open_device(GetParam(), model::Mode::kFunctional);
+  runtime::Device device = open_device(machine_of(GetParam()), model::Mode::kFunctional);
   Judgements all;
   for (uint32_t seed = first; seed < first + count && !HasFailure(); ++seed) {
     SCOPED_TRACE("NPU_MIXED_GRAPHS=1 NPU_MIXED_SEED=" + std::to_string(seed));
@@ -152,6 +155,45 @@ TEST_P(MixedGraphs, AreNearTheReferenceAndTheSameHoweverTheyRun) {
 INSTANTIATE_TEST_SUITE_P(Machines, MixedGraphs, testing::Bool(),
                          [](const auto& info) { return info.param ? "small" : "server"; });
 
+// Additions that ride with a convolution or a matrix product, as the VPU makes them of its results: in every bit, with
+// NaNs, infinities and zeros of either sign.
+class FloatResiduals : public testing::TestWithParam<bool> {};
+
+TEST_P(FloatResiduals, HaveTheBitsOfAdditionsApart) {
+  const uint32_t first = number_from("NPU_MIXED_SEED", 1), graphs = number_from("NPU_MIXED_GRAPHS", 200);
+  presets::Preset machine = machine_of(GetParam());
+  machine.caps.mxu_residual = 1;
+  runtime::Device device = open_device(machine, GetParam() ? model::Mode::kTimed : model::Mode::kFunctional);
+  const auto has = [](const compiler::Layer& layer, const char* operators) {
+    return layer.operators.find(operators) != std::string::npos;
+  };
+  size_t additions = 0, fused = 0, compared = 0;
+  for (uint32_t seed = first; seed < first + graphs && !HasFailure(); ++seed) {
+    SCOPED_TRACE("NPU_MIXED_GRAPHS=1 NPU_MIXED_SEED=" + std::to_string(seed));
+    const graph::Graph graph = residual_graph(seed), open = open_form(graph);
+    const Results inputs = mixed_inputs(graph, seed, kInvocations);
+    const Results apart = run(open, device, inputs, quick(true));
+    std::vector<Values> values;
+    for (size_t i = 0; i < inputs.size(); ++i) values.push_back(values_of(open, inputs[i], apart[i]));
+    const Results want = outputs_of(graph, values);
+    EXPECT_EQ(difference(run(graph, device, inputs, {}), want), "");
+    compared += bytes_of(want).size();
+    for (const compiler::Layer& layer : compiler::lower(graph, device.capabilities()).layers) {
+      fused += has(layer, "CONV2D+ADD") || has(layer, "MATMUL+ADD") ? 1 : 0;
+    }
+    for (const compiler::Layer& layer : compiler::lower(open, device.capabilities()).layers) {
+      EXPECT_FALSE(has(layer, "CONV2D+") || has(layer, "MATMUL+")) << layer.operators;
+      additions += has(layer, "ADD") ? 1 : 0;
+    }
+  }
+  std::cout << fused << " of " << additions << " additions ride with what makes their values, " << compared
+            << " bytes compared\n";
+  EXPECT_GT(fused, additions * 9 / 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, FloatResiduals, testing::Bool(),
+                         [](const auto& info) { return info.param ? "small" : "server"; });
+
 // The one difference of fused operators: the MXU clamps its sum before it rounds it to 16 bits. Here that is -3e-8.
 TEST(FusedClamp, MakesEitherZeroOfWhatRoundsToZero) {
   graph::GraphBuilder b;
@@ -161,7 +203,7 @@ TEST(FusedClamp, MakesEitherZeroOfWhatRoundsToZero) {
   };
   b.output(b.clamp(b.conv2d(x, constant({1, 1, 1, 1}, 0.25), constant({1}, -0.0)), 0, 6));
   const Results inputs = {{{graph::DType::kFp16, {1, 1, 1, 1}, {0x02, 0x80}}}};
-  runtime::Device device = open_device(false, model::Mode::kFunctional);
+  runtime::Device device = open_device(machine_of(false), model::Mode::kFunctional);
   const graph::Graph fused = b.build(), open = open_form(fused);
   const Results got = run(fused, device, inputs, quick(true)), results = run(open, device, inputs, quick(true));
   const Results want = outputs_of(fused, {values_of(open, inputs[0], results[0])});

@@ -249,6 +249,132 @@ TEST(Fusion, ResidualsThatTheOutputStageDoesNotHaveStayOnTheVpu) {
   }
 }
 
+// A residual connection of floating point: a convolution, ADD and CLAMP.
+struct FloatResiduals {
+  contract::Capabilities machine = front_machine();
+  DType type = DType::kFp16;
+  bool depthwise = false, value_first = false;
+  bool second_use = false, clamps_value = false, subtracts = false, ignores_nans = false, bias_at_run_time = false;
+  graph::Shape added = {2, 5, 4, 6};
+  bool constant = false, twice = false;  // what is added: known, the value itself
+
+  FloatResiduals() {
+    machine.mxu_residual = machine.vpu_float = 1;
+    machine.mxu_fp8_cycles = machine.mxu_fp16_cycles = machine.mxu_bf16_cycles = machine.mxu_fp32_cycles = 1;
+    machine.spm_bytes = 1 << 20;
+  }
+
+  [[nodiscard]] graph::Graph graph() const {
+    GraphBuilder b;
+    const DType result = type == DType::kFp8E4M3 ? DType::kFp16 : type;
+    const TensorId x = b.input("x", type, {2, 5, 4, 6}),
+                   y = constant ? b.constant(result, added, {2.}) : b.input("y", result, added);
+    graph::Convolution how;
+    how.acc_type = result == DType::kFp16 ? result : DType::kFp32;
+    const TensorId bias = bias_at_run_time ? b.input("bias", result, {6}) : b.constant(result, {1}, {7.});
+    TensorId value = depthwise ? b.depthwise_conv2d(x, b.constant(type, {1, 1, 6, 1}, {3.}), bias, how)
+                               : b.conv2d(x, b.constant(type, {6, 1, 1, 6}, {3.}), bias, how);
+    if (clamps_value) value = b.clamp(value, 0, 6);
+    const TensorId other = twice ? value : y;
+    const Op op = subtracts ? Op::kSub : Op::kAdd;
+    const TensorId sum = value_first ? b.op(op, {value, other}) : b.op(op, {other, value});
+    graph::Attributes limits;
+    limits.min_val = graph::encode(result, 1, {-1});
+    limits.max_val = graph::encode(result, 1, {6});
+    limits.nan_mode = ignores_nans ? graph::NanMode::kIgnore : graph::NanMode::kPropagate;
+    b.output(b.op(Op::kClamp, {sum}, limits));
+    if (second_use) b.output(value);
+    return b.build();
+  }
+};
+
+TEST(Fusion, ConvolutionTakesTheResidualOfFloatingPoint) {
+  for (const DType type : {DType::kFp16, DType::kBf16, DType::kFp32, DType::kFp8E4M3}) {
+    for (const bool depthwise : {false, true}) {
+      for (const bool value_first : {false, true}) {
+        FloatResiduals made;
+        made.type = type;
+        made.depthwise = depthwise;
+        made.value_first = value_first;
+        const Module module = lower(made.graph(), made.machine);
+        ASSERT_THAT(module.steps, SizeIs(1));
+        const MxuStep& step = *steps_of<MxuStep>(module).at(0);
+        ASSERT_TRUE(step.residual);
+        EXPECT_EQ(step.residual->scales, contract::Residual::kFloating);
+        EXPECT_EQ(step.residual->view.type, step.dst.type);
+        EXPECT_EQ(step.residual->view.dims, step.dst.dims);
+        EXPECT_EQ(module.buffers[step.residual->view.buffer].kind, BufferKind::kInput);
+        EXPECT_EQ(step.params.header.clamp_min, INT32_MIN | 0x3f800000);  // -1
+        EXPECT_EQ(step.params.header.clamp_max, 0x40c00000);              // 6
+        EXPECT_EQ(module.layers[0].operators, depthwise ? "DEPTHWISE_CONV2D+ADD+CLAMP" : "CONV2D+ADD+CLAMP");
+      }
+    }
+  }
+}
+
+TEST(Fusion, MatrixProductTakesTheResidualOfFloatingPoint) {
+  FloatResiduals made;
+  GraphBuilder b;
+  const TensorId x = b.input("x", DType::kFp16, {2, 5, 6}), w = b.input("w", DType::kFp16, {2, 6, 4});
+  b.output(b.add(b.input("y", DType::kFp16, {2, 5, 4}), b.matmul(x, w, 0, 0, DType::kFp16)));
+  const Module module = lower(b.build(), made.machine);
+  ASSERT_THAT(module.steps, SizeIs(1));
+  const MxuStep& step = *steps_of<MxuStep>(module).at(0);
+  ASSERT_TRUE(step.residual);
+  EXPECT_THAT(step.residual->view.dims, ElementsAre(2, 1, 5, 4));
+  EXPECT_EQ(module.buffers[step.dst.buffer].kind, BufferKind::kOutput);
+}
+
+// As converters make a fully connected layer: what is added has the rank that the results get.
+TEST(Fusion, AResidualIsAddedBehindAReshape) {
+  FloatResiduals made;
+  GraphBuilder b;
+  const TensorId rows = b.input("x", DType::kFp16, {1, 6, 8});
+  const TensorId sums = b.conv2d(b.reshape(rows, {6, 1, 1, 8}), b.constant(DType::kFp16, {8, 1, 1, 8}, {3.}),
+                                 b.constant(DType::kFp16, {8}, std::vector<double>(8, 1)));
+  b.output(b.clamp(b.add(rows, b.reshape(sums, {1, 6, 8})), 0, 9));
+  const Module module = lower(b.build(), made.machine);
+  ASSERT_THAT(module.steps, SizeIs(1));
+  const MxuStep& step = *steps_of<MxuStep>(module).at(0);
+  ASSERT_TRUE(step.residual);
+  EXPECT_THAT(step.residual->view.dims, ElementsAre(1, 1, 6, 8));
+  EXPECT_EQ(step.residual->view.buffer, step.src.buffer);
+}
+
+// The output stage keeps NaNs: a CLAMP that ignores them is the VPU's, behind an addition that is not.
+TEST(Fusion, AClampThatIgnoresNansLeavesTheResidual) {
+  FloatResiduals made;
+  made.ignores_nans = true;
+  const Module module = lower(made.graph(), made.machine);
+  ASSERT_THAT(module.layers, SizeIs(2));
+  EXPECT_EQ(module.layers[0].operators, "CONV2D+ADD");
+  EXPECT_EQ(module.layers[1].operators, "CLAMP");
+}
+
+TEST(Fusion, FloatResidualsThatTheOutputStageDoesNotHaveStayOnTheVpu) {
+  FloatResiduals second_use, clamps_value, subtracts, bias, broadcast, constant, twice, large, without;
+  second_use.second_use = true;
+  clamps_value.clamps_value = true;
+  subtracts.subtracts = true;
+  bias.bias_at_run_time = true;
+  broadcast.added = {1, 1, 1, 6};
+  constant.constant = true;
+  twice.twice = true;
+  large.machine.spm_bytes = 160;  // a tile takes 44 bytes
+  without.machine.mxu_residual = 0;
+  for (const FloatResiduals* made :
+       {&second_use, &clamps_value, &subtracts, &bias, &broadcast, &constant, &twice, &large, &without}) {
+    const Module module = lower(made->graph(), made->machine);
+    ASSERT_THAT(steps_of<MxuStep>(module), SizeIs(1));
+    EXPECT_FALSE(steps_of<MxuStep>(module)[0]->residual);
+    EXPECT_GE(steps_of<EwiseStep>(module).size(), 1u);
+  }
+  // What just fits.
+  FloatResiduals fits;
+  fits.machine.spm_bytes = 176;
+  EXPECT_TRUE(steps_of<MxuStep>(lower(fits.graph(), fits.machine)).at(0)->residual);
+}
+
 TEST(Fusion, EqualComputationsAreDoneOnce) {
   GraphBuilder b;
   const TensorId x = b.input("x", DType::kInt8, {9});

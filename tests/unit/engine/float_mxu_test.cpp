@@ -8,6 +8,7 @@
 
 #include "hw/engine/mxu_model.h"
 #include "hw/engine/mxu_tile.h"
+#include "hw/engine/vpu_model.h"
 #include "hw/timing/mxu_cycles.h"
 #include "sim/cosim/random_floats.h"
 #include "tests/unit/engine/mxu_case.h"
@@ -20,6 +21,7 @@ namespace {
 using contract::Capabilities;
 using contract::Element;
 using contract::ErrorCode;
+using contract::MxuCommand;
 using contract::MxuMode;
 using contract::ParameterEntry;
 using contract::ParameterHeader;
@@ -38,6 +40,30 @@ Capabilities machine(const Array& array) {
   return caps;
 }
 
+// The results of a tile and what it adds to them, as the VPU adds and clamps them in place.
+contract::VpuEwiseCommand addition(const MxuCommand& tile, const ParameterHeader& header, bool residual_first) {
+  using contract::UopCode;
+  contract::VpuEwiseCommand command;
+  command.header.queue = contract::Queue::kVpu;
+  command.dims = {1, tile.out_h, tile.out_w, tile.out_c};
+  command.register_count = 3;
+  const auto bytes = static_cast<int32_t>(element_bytes(tile.dst_type));
+  contract::Operand value, residual;
+  value.type = residual.type = tile.dst_type;
+  value.base = tile.dst;
+  value.stride = {0, tile.dst_row_stride, tile.dst_pixel_stride, bytes};
+  residual.base = tile.residual_src;
+  residual.stride = {0, tile.residual_row_stride, tile.residual_pixel_stride, bytes};
+  command.operands = {value, residual};
+  const uint32_t first = residual_first ? 1 : 0;
+  command.uops = {{UopCode::kLoad, 0, 0, 0, 0, 0},
+                  {UopCode::kLoad, 1, 1, 0, 0, 0},
+                  {UopCode::kFadd, 2, first, 1 - first, static_cast<int32_t>(tile.dst_type), 0},
+                  {UopCode::kFclamp, 2, 2, 0, header.clamp_min, header.clamp_max},
+                  {UopCode::kStore, 0, 2, 0, 0, 0}};
+  return command;
+}
+
 class FloatMxu : public ::testing::Test {
  protected:
   // Runs the case on every kernel set and compares the whole scratchpad: results, and nothing else changed.
@@ -53,6 +79,24 @@ class FloatMxu : public ::testing::Test {
   void check(const MxuShape& shape, const Capabilities& caps, Random& random) {
     check(make_case(shape, random, caps), caps,
           shape.describe() + ", depth " + std::to_string(caps.mxu_depth) + ", " + random.name());
+  }
+  // What a tile with a residual gives, by a tile without it and without limits and by an addition of the VPU.
+  void check_apart(const MxuCase& made, const Capabilities& caps, bool residual_first, const std::string& what) {
+    MxuCase test = made;
+    uint8_t* params = test.memory.at(test.command.params);
+    const ParameterHeader header = ParameterHeader::load(params);
+    ParameterHeader unlimited = header;
+    unlimited.clamp_min = kMinusInfinity;
+    unlimited.clamp_max = kPlusInfinity;
+    unlimited.store(params);
+    MxuCommand alone = test.command;
+    alone.residual = contract::Residual::kNone;
+    ASSERT_EQ(make_mxu_model(caps)->run(encode(alone), test.memory, false).error, ErrorCode::kOk) << what;
+    const contract::VpuEwiseCommand sum = addition(test.command, header, residual_first);
+    ASSERT_EQ(make_vpu_model(caps)->run(encode(sum), test.memory, false).error, ErrorCode::kOk) << what;
+    header.store(test.memory.at(test.command.params));
+    ASSERT_EQ(test.memory.scratchpad(), made.expected) << what << ", by commands apart";
+    compared_ += test.elements;
   }
   void TearDown() override { std::printf("%lld elements compared\n", static_cast<long long>(compared_)); }
 
@@ -72,6 +116,29 @@ TEST_F(FloatMxu, RandomTilesOfEveryFormat) {
     if (random.chance(20)) put_side_by_side(shape, machine(array), random);
     ++kinds[shape.kind()];
     check(shape, machine(array), random);
+  }
+  EXPECT_EQ(kinds.size(), 3 * std::size(kFormats));
+}
+
+// What is added lies in memory as the results do, of the same type.
+TEST_F(FloatMxu, ResidualsAreWhatCommandsApartGive) {
+  Random random(409);
+  std::map<std::string, int> kinds;
+  for (int i = 0; i < 600 && !HasFatalFailure(); ++i) {
+    const Array array = random.pick<Array>({{32, 9, 1}, {32, 9, 2}, {8, 2, 8}, {16, 5, 3}});
+    MxuShape shape = random.chance(10) ? cosim::random_mxu_windows(random) : cosim::random_mxu_shape(random);
+    shape.in_c = std::min<int64_t>(shape.in_c, 100);
+    if (shape.mode == MxuMode::kDepthwise) shape.out_c = shape.in_c * shape.multiplier;
+    shape.wide_src = false;
+    cosim::add_residual(shape, random);
+    make_float(shape, kFormats[static_cast<size_t>(i) % std::size(kFormats)], random);
+    if (timing::mxu_macs(mxu_command(shape)) > 60'000) continue;
+    if (random.chance(20)) put_side_by_side(shape, machine(array), random);
+    ++kinds[shape.kind()];
+    const MxuCase test = make_case(shape, random, machine(array));
+    ASSERT_EQ(test.command.residual, contract::Residual::kFloating);
+    check(test, machine(array), shape.describe() + ", " + random.name());
+    if (!HasFatalFailure()) check_apart(test, machine(array), random.chance(50), shape.describe());
   }
   EXPECT_EQ(kinds.size(), 3 * std::size(kFormats));
 }
@@ -215,6 +282,52 @@ TEST_F(FloatMxu, OutputStageOnSpecialValues) {
         }
       };
       check(make_case(shape, random, machine({8, 9, 1}), fill), machine({8, 9, 1}), shape.describe());
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Every special value and every sum of two of them, of which some are half-way between two results, with what is
+// added: all kinds of values meet all kinds.
+TEST_F(FloatMxu, ResidualsOnSpecialValues) {
+  Random random(410);
+  const std::vector<uint32_t> values = scalar::special_patterns(Element::kF32);
+  for (const Element dst : {Element::kF16, Element::kBf16, Element::kF32}) {
+    const std::vector<uint32_t> added = scalar::special_patterns(dst);
+    for (const auto& [low, high] : {std::pair{kMinusInfinity, kPlusInfinity},
+                                    {0, 0x40c00000},
+                                    {INT32_MIN, 0},
+                                    {INT32_MIN | 0x3f800000, 0x3f800000},
+                                    {1, 0x00800000}}) {
+      MxuShape shape = plain_float_shape(Element::kF32, 1, static_cast<int64_t>(added.size()));
+      shape.in_w = static_cast<int64_t>(2 * values.size());
+      shape.dst_type = dst;
+      shape.residual = contract::Residual::kFloating;
+      shape.clamp_min = low;
+      shape.clamp_max = high;
+      const auto fill = [&](cosim::MadeTile<MxuCommand>& tile) {
+        for (size_t i = 0; i < 2 * values.size(); ++i) {
+          // The second half are of the result's own type.
+          const uint32_t value = values[i % values.size()];
+          contract::detail::store(tile.at(tile.command.src) + 4 * i,
+                                  i < values.size() ? value : scalar::widen(dst, scalar::narrow(dst, value)));
+        }
+        for (size_t c = 0; c < added.size(); ++c) {
+          contract::detail::store(tile.at(tile.command.weights) + 4 * c, uint32_t{0x3f800000});
+          ParameterEntry entry;
+          entry.bias = static_cast<int64_t>(random.bits() << 32 | (c % 3 == 0 ? values[c % values.size()] : 0));
+          entry.store(tile.at(tile.command.params) + ParameterHeader::kBytes + c * ParameterEntry::kBytes);
+        }
+        for (size_t i = 0; i < 2 * values.size() * added.size(); ++i) {
+          std::memcpy(tile.at(tile.command.residual_src) + i * element_bytes(dst), &added[i % added.size()],
+                      element_bytes(dst));
+        }
+      };
+      const MxuCase test = make_case(shape, random, machine({8, 9, 1}), fill);
+      check(test, machine({8, 9, 1}), shape.describe());
+      for (const bool residual_first : {false, true}) {
+        if (!HasFatalFailure()) check_apart(test, machine({8, 9, 1}), residual_first, shape.describe());
+      }
       if (HasFatalFailure()) return;
     }
   }

@@ -133,7 +133,7 @@ TEST(Malformed, Mxu) {
                         c.multiplier = 0;
                       }},
                      {"matmul with rows", [](M& c) { c.mode = contract::MxuMode::kMatmul; }},
-                     {"unknown residual", [](M& c) { c.residual = static_cast<contract::Residual>(3); }},
+                     {"residual of floating point", [](M& c) { c.residual = contract::Residual::kFloating; }},
                      {"residual of results that are not scaled",
                       [](M& c) {
                         c.residual = contract::Residual::kScaleValue;
@@ -202,7 +202,14 @@ TEST(Malformed, MxuOfFloats) {
       {"result of 8 bits", [](M& c) { c.dst_type = Element::kF8e4m3; }},
       {"other result of 8 bits", [](M& c) { c.dst_type = Element::kF8e5m2; }},
       {"unsigned result", [](M& c) { c.output_unsigned = true; }},
-      {"residual", [](M& c) { c.residual = contract::Residual::kScaleOperand; }},
+      {"residual of integers", [](M& c) { c.residual = contract::Residual::kScaleOperand; }},
+      {"other residual of integers", [](M& c) { c.residual = contract::Residual::kScaleValue; }},
+      {"residual beyond the memory",
+       [](M& c) {
+         c.residual = contract::Residual::kFloating;
+         c.residual_src.offset = 1 << 20;
+       },
+       kOut},
       {"unknown format", [](M& c) { c.src_type = c.weight_type = static_cast<Element>(10); }},
   };
   expect_refused<M>(*make_mxu_model(test_machine()), test.command, test.memory, mistakes);

@@ -59,6 +59,13 @@ int64_t accumulate(const MxuCase& test, const MxuShape& shape, int64_t oy, int64
   return sum;
 }
 
+// What is added to a result.
+const uint8_t* residual_at(const MxuCase& test, std::array<int64_t, 3> at) {
+  const MxuCommand& command = test.command;
+  return test.memory.at(command.residual_src) + at[0] * command.residual_row_stride +
+         at[1] * command.residual_pixel_stride + at[2] * static_cast<int64_t>(element_bytes(command.dst_type));
+}
+
 // A result of floating point, as the element's pattern.
 int64_t float_result(const MxuCase& test, const MxuShape& shape, const contract::Capabilities& caps,
                      std::array<int64_t, 3> at, const ParameterEntry& entry, const ParameterHeader& header) {
@@ -71,7 +78,12 @@ int64_t float_result(const MxuCase& test, const MxuShape& shape, const contract:
                                           : scalar::product(value(element, test.command.src_type),
                                                             value(weight, test.command.weight_type)));
   });
-  const uint32_t sum = scalar::sum(scalar::accumulate(test.command, caps, products), static_cast<uint32_t>(entry.bias));
+  uint32_t sum = scalar::sum(scalar::accumulate(test.command, caps, products), static_cast<uint32_t>(entry.bias));
+  if (shape.residual != contract::Residual::kNone) {
+    // What stored and loaded again would be added.
+    const uint32_t stored = scalar::widen(shape.dst_type, scalar::narrow(shape.dst_type, sum));
+    sum = scalar::sum(stored, value(residual_at(test, at), shape.dst_type));
+  }
   return scalar::narrow(shape.dst_type, scalar::clamp(sum, static_cast<uint32_t>(header.clamp_min),
                                                       static_cast<uint32_t>(header.clamp_max), false));
 }
@@ -111,9 +123,8 @@ std::vector<uint8_t> expect(const MxuCase& test, const MxuShape& shape, const co
         } else {
           value = wrap(Wide{accumulate(test, shape, oy, ox, oc)} + entry.bias, acc_bits);
         }
-        if (shape.residual != contract::Residual::kNone) {
-          const uint8_t* operand = test.memory.at(command.residual_src) + oy * command.residual_row_stride +
-                                   ox * command.residual_pixel_stride + oc;
+        if (shape.residual != contract::Residual::kNone && !shape.format) {
+          const uint8_t* operand = residual_at(test, {oy, ox, oc});
           value = add_operand(value, load(operand, contract::Element::kI8), command, entry, header);
         } else if (shape.rescale != Rescale::kNone && !shape.format) {
           value = rescale(value, shape.rescale, entry, header, shape.dst_type, shape.output_unsigned);

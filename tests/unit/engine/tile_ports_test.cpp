@@ -164,7 +164,9 @@ TEST(TilePorts, RandomMxuTiles) {
       EXPECT_EQ(seen.bytes_of(timing::kMxuResults),
                 static_cast<uint64_t>(test.elements) * element_bytes(shape.dst_type));
       EXPECT_EQ(seen.bytes_of(timing::kMxuResidual),
-                shape.residual == contract::Residual::kNone ? 0 : static_cast<uint64_t>(test.elements));
+                shape.residual == contract::Residual::kNone
+                    ? 0
+                    : static_cast<uint64_t>(test.elements) * element_bytes(shape.dst_type));
       const timing::MxuLoops loops = timing::mxu_loops(test.command, caps);
       const uint64_t taps = static_cast<uint64_t>(shape.kernel_h * shape.kernel_w);
       const uint64_t weights = static_cast<uint64_t>(shape.out_c) * element_bytes(test.command.weight_type) * taps *

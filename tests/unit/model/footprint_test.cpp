@@ -177,6 +177,21 @@ TEST(FootprintTest, Residual) {
   EXPECT_EQ(footprint[3].total_bytes(), 2u * 3 * 8);
 }
 
+TEST(FootprintTest, ResidualOfFloatingPoint) {
+  contract::MxuCommand mxu = conv();
+  mxu.src_type = mxu.weight_type = contract::Element::kF16;
+  mxu.dst_type = contract::Element::kF32;
+  mxu.rescale = contract::Rescale::kFloating;
+  mxu.residual = contract::Residual::kFloating;
+  mxu.residual_src = spm(0x4000);
+  mxu.residual_row_stride = 3 * 40;
+  mxu.residual_pixel_stride = 40;
+  const Footprint footprint = footprint_of(mxu);
+  ASSERT_EQ(footprint.size(), 5u);
+  EXPECT_EQ(footprint[3].base.offset, 0x4000u);
+  EXPECT_EQ(footprint[3].total_bytes(), 2u * 3 * 8 * 4);
+}
+
 TEST(FootprintTest, ElementWise) {
   contract::VpuEwiseCommand command = ewise(spm(0), spm(0x100), 10);
   contract::Operand table;

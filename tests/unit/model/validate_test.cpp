@@ -168,6 +168,22 @@ TEST(ValidateTest, TilesHaveAResidualWhereTheMachineHas) {
     DecodedCommand decoded;
     EXPECT_EQ(check_command(words, machine, decoded), has_residual == 0 ? ErrorCode::kFaultBadCommand : ErrorCode::kOk);
   }
+  // Of floating point, if it has that too.
+  mxu.src_type = mxu.weight_type = mxu.dst_type = contract::Element::kF16;
+  mxu.rescale = contract::Rescale::kFloating;
+  mxu.residual = contract::Residual::kFloating;
+  words.clear();
+  mxu.encode(words);
+  for (const uint32_t has_residual : {0U, 1U}) {
+    for (const uint32_t cycles : {0U, 4U}) {
+      contract::Capabilities machine = small_machine();
+      machine.mxu_residual = has_residual;
+      machine.mxu_fp16_cycles = cycles;
+      DecodedCommand decoded;
+      EXPECT_EQ(check_command(words, machine, decoded),
+                has_residual == 0 || cycles == 0 ? ErrorCode::kFaultBadCommand : ErrorCode::kOk);
+    }
+  }
 }
 
 // A machine that has all formats, or of the MXU's all but one.

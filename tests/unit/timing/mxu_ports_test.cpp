@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 
+#include "hw/contract/elements.h"
 #include "hw/timing/mxu_cycles.h"
 
 namespace npu::timing {
@@ -65,7 +66,11 @@ MxuCommand random_command(Random& random, const Capabilities& caps) {
   command.in_c = random.between(1, 3 * caps.mxu_depth + 1);
   command.kernel_h = random.between(1, 3);
   command.kernel_w = random.between(1, 3);
-  if (command.src_type == Element::kI8 && random.chance(30)) command.residual = contract::Residual::kScaleValue;
+  if (contract::is_float(command.src_type)) {
+    if (random.chance(30)) command.residual = contract::Residual::kFloating;
+  } else if (command.src_type == Element::kI8 && random.chance(30)) {
+    command.residual = contract::Residual::kScaleValue;
+  }
   if (command.mode != MxuMode::kMatmul && random.chance(15)) {
     command.side_by_side_log2 = random.between(1, 2);
     command.out_w = random.between(1, 60) << command.side_by_side_log2;
