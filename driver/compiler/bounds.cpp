@@ -196,10 +196,11 @@ class BoundsCompiler {
                                 "them; narrow the bounds, or compile for each choice of sizes",
                                 kMostPrograms));
       }
-      say(0, choices_.choices().size() - pending.size(), choices_.choices().size());
+      pending_ = pending.size();
       const ProgramOfBox& program = programs.emplace_back(compile_largest(pending));
       std::erase_if(pending, [&](size_t choice) { return is_within(choices_.choices()[choice], program.box); });
     }
+    pending_ = 0;
     return programs;
   }
 
@@ -217,12 +218,20 @@ class BoundsCompiler {
               return schedule(lower(graph_of(choice), capabilities_, most_iterations_), capabilities_, schedule_)
                   .estimated_cycles;
             },
-            [this](size_t done, size_t all) { say(1, done, all); }};
+            [this](size_t done, size_t all) { say(1, static_cast<double>(done) / static_cast<double>(all)); }};
   }
 
-  // Of two parts of the work.
-  void say(uint64_t part, uint64_t done, uint64_t all) const {
-    if (progress_) progress_(part * all + done, 2 * all);
+  // How far each of the two parts of the work is. It never goes back.
+  void say(int part, double done) {
+    constexpr uint64_t kAll = 10'000;
+    said_ = std::max(said_, static_cast<uint64_t>((part + done) / 2 * kAll));
+    if (progress_) progress_(said_, kAll);
+  }
+
+  // While a program is tried with the choices that have none: it takes half of them, say.
+  void say_tried(size_t tried, size_t count) {
+    const auto all = static_cast<double>(choices_.choices().size()), pending = static_cast<double>(pending_);
+    say(0, (all - pending + pending / 2 * static_cast<double>(tried) / static_cast<double>(count)) / all);
   }
 
   // A program for the first of the choices, and for those of the others that have its steps, and no larger sizes: what
@@ -235,7 +244,10 @@ class BoundsCompiler {
     });
     SizedModules modules;
     modules.count = choices.size();
-    modules.module = [&](size_t i) { return module_of(choices[i]); };
+    modules.module = [&](size_t i) {
+      if (pending_ > 0) say_tried(i, choices.size());
+      return module_of(choices[i]);
+    };
     std::vector<std::vector<int64_t>> values, sizes;
     for (const std::vector<int64_t>& by_choice : values_) {
       std::vector<int64_t>& own = values.emplace_back();
@@ -376,6 +388,8 @@ class BoundsCompiler {
   std::map<std::vector<double>, int64_t> known_;
   std::map<size_t, Module> lowered_;  // by choice
   size_t lowered_bytes_ = 0;
+  size_t pending_ = 0;  // choices that have no program yet
+  uint64_t said_ = 0;   // to progress_
 };
 
 void fix(const SizedNumber& sized, const SizeValues& values, int64_t& number) {

@@ -27,7 +27,7 @@ inline constexpr uint64_t kMostChoices = 1 << 14;
 // Programs that together are for all sizes within the bounds. The first one whose bounds (Program::sizes) hold given
 // sizes is for them. They are few: sizes of which one is 1 often have steps of their own, and small ones are slow in a
 // program for large ones. `graph` has passed validate() with Sizes::kMayBeUnknown. `progress`, if any, is told how much
-// of all work is done, in parts of no unit.
+// of all work is done, in parts without a unit.
 // Throws Error: bad_option for a bound that is missing, twice, unknown, or wider than a size that the graph decides;
 // size_mismatch where no sizes within the bounds fit the graph; budget_exceeded for more than kMostChoices;
 // feature_unsupported for sizes that do not follow from those of inputs; and what compile() throws.

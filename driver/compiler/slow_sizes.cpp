@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
@@ -159,16 +158,25 @@ class SlowSizes {
         if (is_within(choices_[c], part)) choices.push_back(c);
       }
       ++attempts;
-      ProgramOfBox added = options_.compile(std::move(choices));
-      if (!is_within(choices_[probe.choice], added.box)) continue;
-      const uint64_t cycles = options_.cycles(added.program, probe.choice);
+      std::optional<ProgramOfBox> added = compiled(std::move(choices));
+      if (!added || !is_within(choices_[probe.choice], added->box)) continue;
+      const uint64_t cycles = options_.cycles(added->program, probe.choice);
       if (static_cast<double>(cycles) > kWorthwhile * static_cast<double>(probe.cycles)) continue;
-      if (bytes_of_all() + options_.bytes(added.program) > options_.most_bytes) return;
+      if (bytes_of_all() + options_.bytes(added->program) > options_.most_bytes) return;
       const Sizes sizes = choices_[probe.choice];
-      const std::vector<SizeRange> taken = added.box;
-      add(std::move(added), program_of(probe.choice));
+      const std::vector<SizeRange> taken = added->box;
+      add(*std::move(added), program_of(probe.choice));
       look_beyond(taken, sizes);
       return;
+    }
+  }
+
+  // Nullopt where these sizes cannot have a layout of their own: they have a program without it.
+  [[nodiscard]] std::optional<ProgramOfBox> compiled(std::vector<size_t> choices) const {
+    try {
+      return options_.compile(std::move(choices));
+    } catch (const Error&) {
+      return std::nullopt;
     }
   }
 

@@ -22,7 +22,8 @@ struct SlowSizesOptions {
   size_t most_programs = 1;
   uint64_t most_bytes = 0;                                // of device memory, all programs together
   std::function<uint64_t(const Program& program)> bytes;  // of it
-  // For the first of some choices of sizes, which is the largest, and for those of the others that fit its layout.
+  // For the first of some choices of sizes, which is the largest, and for those of the others that fit its layout. May
+  // throw Error: these get none then.
   std::function<ProgramOfBox(std::vector<size_t> choices)> compile;
   // Estimated: of a choice in a program, and in one that is for this choice alone.
   std::function<uint64_t(const Program& program, size_t choice)> cycles;

@@ -8,6 +8,7 @@
 
 #include "driver/graph/builder.h"
 #include "driver/graph/validate.h"
+#include "hw/contract/error.h"
 
 namespace npu::compiler {
 namespace {
@@ -116,6 +117,16 @@ TEST_F(SlowSizes, AreGivenUpWhereNothingHelps) {
   EXPECT_EQ(run(useless).size(), 1U);
   EXPECT_GT(compiled_, 0U);
   EXPECT_LE(compiled_, 64U);
+}
+
+TEST_F(SlowSizes, KeepTheirProgramWhereTheyCanHaveNoOther) {
+  SlowSizesOptions impossible = options(1);
+  impossible.compile = [&](const std::vector<size_t>&) -> ProgramOfBox {
+    ++compiled_;
+    throw Error(contract::ErrorCode::kArgumentUnsupported, "no table has that");
+  };
+  EXPECT_EQ(run(impossible).size(), 1U);
+  EXPECT_GT(compiled_, 0U);
 }
 
 TEST_F(SlowSizes, GetAsManyProgramsAsMayBe) {
