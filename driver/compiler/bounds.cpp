@@ -13,7 +13,6 @@
 
 #include "driver/compiler/dram_needs.h"
 #include "driver/compiler/lower.h"
-#include "driver/compiler/play/memory.h"
 #include "driver/compiler/promote.h"
 #include "driver/compiler/room.h"
 #include "driver/compiler/schedule.h"
@@ -68,7 +67,7 @@ class BoundsCompiler {
 
   std::vector<Program> run() {
     std::vector<ProgramOfBox> all = compile_all();
-    if (schedule_.effort != Effort::kLeast) add_programs_for_slow_sizes(choices_, slow_sizes(), all);
+    add_programs_for_slow_sizes(choices_, slow_sizes(), all);
     std::vector<Program> programs;
     for (ProgramOfBox& one : all) programs.push_back(std::move(one.program));
     make_room_for_all(programs);
@@ -211,7 +210,7 @@ class BoundsCompiler {
             [this](std::vector<size_t> choices) { return compile_largest(std::move(choices)); },
             [this](const Program& program, size_t choice) {
               Program fixed = at_sizes(program, choices_.choices()[choice]);
-              estimate(capabilities_, schedule_.dram.value_or(play::any_dram(capabilities_)), fixed);
+              estimate(capabilities_, schedule_.dram, fixed);
               return fixed.estimated_cycles;
             },
             [this](size_t choice) {

@@ -20,7 +20,7 @@ Program schedule(Module&& module, const contract::Capabilities& capabilities, co
   return backend::finish(std::move(prepared), std::move(choice), {}, capabilities, options, explanation);
 }
 
-void estimate(const contract::Capabilities& capabilities, const timing::Dram& dram, Program& program) {
+void estimate(const contract::Capabilities& capabilities, const std::optional<timing::Dram>& dram, Program& program) {
   std::vector<backend::Command> commands;
   std::vector<uint32_t> words;
   uint32_t yields = 0;  // words of those before the next command
@@ -36,8 +36,9 @@ void estimate(const contract::Capabilities& capabilities, const timing::Dram& dr
     commands.push_back({*std::move(body)});
     words.push_back(std::exchange(yields, 0) + length);
   }
-  const backend::Timeline timeline =
-      play::Player(commands, std::move(words), program.variables, capabilities, dram).play();
+  const backend::Timeline timeline = play::Player(commands, std::move(words), program.variables, capabilities,
+                                                  dram.value_or(play::any_dram(capabilities)))
+                                         .play();
   program.estimated_cycles = 0;
   for (Layer& layer : program.layers) layer.estimated_cycles = 0;
   backend::spread_estimate(commands, timeline, program);

@@ -56,8 +56,8 @@ struct ScheduleOptions {
 [[nodiscard]] Program schedule(Module&& module, const contract::Capabilities& capabilities,
                                const ScheduleOptions& options = {}, Explanation* explanation = nullptr);
 
-// Sets the estimates of a program anew, by what its commands say.
-void estimate(const contract::Capabilities& capabilities, const timing::Dram& dram, Program& program);
+// Sets the estimates of a program anew, by what its commands say. `dram`: as in ScheduleOptions.
+void estimate(const contract::Capabilities& capabilities, const std::optional<timing::Dram>& dram, Program& program);
 
 // The modules of one graph for several sizes, number 0 for the largest.
 struct SizedModules {

@@ -53,14 +53,8 @@ class SlowSizes {
 
   void run() {
     look_at_probes();
-    for (size_t attempts = 0; programs_.size() < options_.most_programs && attempts < kMostAttempts;) {
-      const auto slowest = std::max_element(probes_.begin(), probes_.end(),
-                                            [](const Probe& a, const Probe& b) { return a.times() < b.times(); });
-      if (slowest == probes_.end() || slowest->times() <= kSlow) return;
-      slowest->given_up = true;  // until another program is for it
-      help(*slowest, attempts);
-      say(probes_.size() + attempts);
-    }
+    add_programs();
+    say(probes_.size() + kMostAttempts);
   }
 
  private:
@@ -73,6 +67,17 @@ class SlowSizes {
       return given_up ? 0 : static_cast<double>(cycles) / static_cast<double>(std::max<uint64_t>(alone, 1));
     }
   };
+
+  void add_programs() {
+    for (size_t attempts = 0; programs_.size() < options_.most_programs && attempts < kMostAttempts;) {
+      const auto slowest = std::max_element(probes_.begin(), probes_.end(),
+                                            [](const Probe& a, const Probe& b) { return a.times() < b.times(); });
+      if (slowest == probes_.end() || slowest->times() <= kSlow) return;
+      slowest->given_up = true;  // until another program is for it
+      help(*slowest, attempts);
+      say(probes_.size() + attempts);
+    }
+  }
 
   void say(size_t done) const {
     if (options_.progress) options_.progress(done, probes_.size() + kMostAttempts + 1);
