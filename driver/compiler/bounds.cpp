@@ -66,10 +66,8 @@ class BoundsCompiler {
   }
 
   std::vector<Program> run() {
-    std::vector<ProgramOfBox> all = compile_all();
-    add_programs_for_slow_sizes(choices_, slow_sizes(), all);
-    std::vector<Program> programs;
-    for (ProgramOfBox& one : all) programs.push_back(std::move(one.program));
+    std::vector<Program> programs = compile_all();
+    add_programs_for_slow_sizes(choices_, slow_sizes(), programs);
     make_room_for_all(programs);
     return programs;
   }
@@ -184,8 +182,8 @@ class BoundsCompiler {
   }
 
   // Programs that are for all of the choices together.
-  std::vector<ProgramOfBox> compile_all() {
-    std::vector<ProgramOfBox> programs;
+  std::vector<Program> compile_all() {
+    std::vector<Program> programs;
     std::vector<size_t> pending(choices_.choices().size());
     std::iota(pending.begin(), pending.end(), size_t{0});
     while (!pending.empty()) {
@@ -196,8 +194,8 @@ class BoundsCompiler {
                                 kMostPrograms));
       }
       pending_ = pending.size();
-      const ProgramOfBox& program = programs.emplace_back(compile_largest(pending));
-      std::erase_if(pending, [&](size_t choice) { return is_within(choices_.choices()[choice], program.box); });
+      const Program& program = programs.emplace_back(compile_largest(pending));
+      std::erase_if(pending, [&](size_t choice) { return is_within(choices_.choices()[choice], program.sizes); });
     }
     pending_ = 0;
     return programs;
@@ -235,7 +233,7 @@ class BoundsCompiler {
 
   // A program for the first of the choices, and for those of the others that have its steps, and no larger sizes: what
   // no step reads does not count for the steps, but inputs have room for the largest sizes.
-  ProgramOfBox compile_largest(std::vector<size_t> choices) {
+  Program compile_largest(std::vector<size_t> choices) {
     const std::vector<int64_t>& largest = choices_.choices()[choices.front()];
     std::erase_if(choices, [&](size_t choice) {
       const std::vector<int64_t>& own = choices_.choices()[choice];
@@ -261,7 +259,7 @@ class BoundsCompiler {
       schedule_.placed_in_dram.insert_or_assign(variable.identity, variable.in_dram);
     }
     complete(box, sized.program);
-    return {std::move(sized.program), std::move(box)};
+    return std::move(sized.program);
   }
 
   // All of the table but its rules, and the sizes of the ports.

@@ -55,6 +55,13 @@ void append_rule(const SizeTable::Rule& rule, std::vector<uint8_t>& out) {
 
 }  // namespace
 
+bool is_within(std::span<const int64_t> sizes, const SizeTable& table) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < table.symbols[i].least || sizes[i] > table.symbols[i].most) return false;
+  }
+  return true;
+}
+
 SizeValues evaluate(const SizeTable& table, std::span<const int64_t> sizes) {
   NPU_CHECK(sizes.size() == table.symbols.size());
   SizeValues values(sizes.begin(), sizes.end());

@@ -54,6 +54,9 @@ struct SizeTable {
   [[nodiscard]] bool empty() const { return symbols.empty(); }
 };
 
+// Whether sizes, one a symbol, are within the bounds.
+[[nodiscard]] bool is_within(std::span<const int64_t> sizes, const SizeTable& table);
+
 // A value for each symbol and expression; nullopt where it is not defined.
 using SizeValues = std::vector<std::optional<int64_t>>;
 

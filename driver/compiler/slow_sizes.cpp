@@ -44,9 +44,15 @@ double distance(const Sizes& a, const Sizes& b) {
   return sum;
 }
 
+std::vector<SizeRange> bounds_of(const Program& program) {
+  std::vector<SizeRange> bounds;
+  for (const SizeTable::Symbol& symbol : program.sizes.symbols) bounds.push_back({symbol.least, symbol.most});
+  return bounds;
+}
+
 class SlowSizes {
  public:
-  SlowSizes(const SizeChoices& choices, const SlowSizesOptions& options, std::vector<ProgramOfBox>& programs)
+  SlowSizes(const SizeChoices& choices, const SlowSizesOptions& options, std::vector<Program>& programs)
       : choices_(choices.choices()), options_(options), programs_(programs) {
     find_probes(choices.ranges());
   }
@@ -98,7 +104,7 @@ class SlowSizes {
       found.insert(nearest(sizes));
       for (i = 0; i < at.size() && ++at[i] == grid[i].size(); ++i) at[i] = 0;
     }
-    for (const ProgramOfBox& program : programs_) add_corners(program.box, found);
+    for (const Program& program : programs_) add_corners(bounds_of(program), found);
     for (const size_t choice : found) probes_.push_back({choice, 0, 0, false});
   }
 
@@ -143,19 +149,19 @@ class SlowSizes {
 
   void look_at(Probe& probe) const {
     probe.alone = options_.cycles_alone(probe.choice);
-    probe.cycles = options_.cycles(program_of(probe.choice)->program, probe.choice);
+    probe.cycles = options_.cycles(*program_of(probe.choice), probe.choice);
   }
 
-  [[nodiscard]] std::vector<ProgramOfBox>::iterator program_of(size_t choice) const {
+  [[nodiscard]] std::vector<Program>::iterator program_of(size_t choice) const {
     const auto found = std::find_if(programs_.begin(), programs_.end(),
-                                    [&](const ProgramOfBox& one) { return is_within(choices_[choice], one.box); });
+                                    [&](const Program& one) { return is_within(choices_[choice], one.sizes); });
     NPU_CHECK(found != programs_.end());
     return found;
   }
 
   // Adds a program that the probe is faster in, if one is found.
   void help(Probe probe, size_t& attempts) {
-    const std::vector<SizeRange> box = program_of(probe.choice)->box;
+    const std::vector<SizeRange> box = bounds_of(*program_of(probe.choice));
     for (const std::vector<SizeRange>& part : parts_of(box, choices_[probe.choice])) {
       if (attempts == kMostAttempts) return;
       std::vector<size_t> choices;
@@ -163,13 +169,13 @@ class SlowSizes {
         if (is_within(choices_[c], part)) choices.push_back(c);
       }
       ++attempts;
-      std::optional<ProgramOfBox> added = compiled(std::move(choices));
-      if (!added || !is_within(choices_[probe.choice], added->box)) continue;
-      const uint64_t cycles = options_.cycles(added->program, probe.choice);
+      std::optional<Program> added = compiled(std::move(choices));
+      if (!added || !is_within(choices_[probe.choice], added->sizes)) continue;
+      const uint64_t cycles = options_.cycles(*added, probe.choice);
       if (static_cast<double>(cycles) > kWorthwhile * static_cast<double>(probe.cycles)) continue;
-      if (bytes_of_all() + options_.bytes(added->program) > options_.most_bytes) return;
+      if (bytes_of_all() + options_.bytes(*added) > options_.most_bytes) return;
       const Sizes sizes = choices_[probe.choice];
-      const std::vector<SizeRange> taken = added->box;
+      const std::vector<SizeRange> taken = bounds_of(*added);
       add(*std::move(added), program_of(probe.choice));
       look_beyond(taken, sizes);
       return;
@@ -177,7 +183,7 @@ class SlowSizes {
   }
 
   // Nullopt where these sizes cannot have a layout of their own: they have a program without it.
-  [[nodiscard]] std::optional<ProgramOfBox> compiled(std::vector<size_t> choices) const {
+  [[nodiscard]] std::optional<Program> compiled(std::vector<size_t> choices) const {
     try {
       return options_.compile(std::move(choices));
     } catch (const Error&) {
@@ -187,7 +193,7 @@ class SlowSizes {
 
   [[nodiscard]] uint64_t bytes_of_all() const {
     uint64_t bytes = 0;
-    for (const ProgramOfBox& one : programs_) bytes += options_.bytes(one.program);
+    for (const Program& one : programs_) bytes += options_.bytes(one);
     return bytes;
   }
 
@@ -226,25 +232,25 @@ class SlowSizes {
   }
 
   // In front of the one that these sizes took before, and behind those that others take.
-  void add(ProgramOfBox&& added, std::vector<ProgramOfBox>::iterator before) {
+  void add(Program&& added, std::vector<Program>::iterator before) {
     const auto position = programs_.insert(before, std::move(added));
     for (Probe& probe : probes_) {
       if (program_of(probe.choice) != position) continue;
-      probe.cycles = options_.cycles(position->program, probe.choice);
+      probe.cycles = options_.cycles(*position, probe.choice);
       probe.given_up = false;
     }
   }
 
   const std::vector<Sizes>& choices_;
   const SlowSizesOptions& options_;
-  std::vector<ProgramOfBox>& programs_;
+  std::vector<Program>& programs_;
   std::vector<Probe> probes_;
 };
 
 }  // namespace
 
 void add_programs_for_slow_sizes(const SizeChoices& choices, const SlowSizesOptions& options,
-                                 std::vector<ProgramOfBox>& programs) {
+                                 std::vector<Program>& programs) {
   SlowSizes(choices, options, programs).run();
 }
 

@@ -12,19 +12,13 @@
 
 namespace npu::compiler {
 
-// A program, and the sizes that it is for. Of programs in a list, sizes take the first one that is for them.
-struct ProgramOfBox {
-  Program program;
-  std::vector<SizeRange> box;
-};
-
 struct SlowSizesOptions {
   size_t most_programs = 1;
   uint64_t most_bytes = 0;                                // of device memory, all programs together
   std::function<uint64_t(const Program& program)> bytes;  // of it
   // For the first of some choices of sizes, which is the largest, and for those of the others that fit its layout. May
   // throw Error: these get none then.
-  std::function<ProgramOfBox(std::vector<size_t> choices)> compile;
+  std::function<Program(std::vector<size_t> choices)> compile;
   // Estimated: of a choice in a program, and in one that is for this choice alone.
   std::function<uint64_t(const Program& program, size_t choice)> cycles;
   std::function<uint64_t(size_t choice)> cycles_alone;
@@ -33,8 +27,8 @@ struct SlowSizesOptions {
 
 // Adds programs to those that are for all of the choices, the slowest sizes first, until none of those that it looks at
 // takes many more cycles than in a program for it alone, or nothing helps, or there are as many as may be.
-// `programs` is not empty, and each of the choices is in the box of one of them.
+// Sizes take the first of them within whose bounds they are, and each of the choices is within some.
 void add_programs_for_slow_sizes(const SizeChoices& choices, const SlowSizesOptions& options,
-                                 std::vector<ProgramOfBox>& programs);
+                                 std::vector<Program>& programs);
 
 }  // namespace npu::compiler

@@ -19,13 +19,6 @@ using compiler::Program;
 using compiler::SizeTable;
 using contract::ErrorCode;
 
-bool is_for(const SizeTable& table, const std::vector<int64_t>& sizes) {
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] < table.symbols[i].least || sizes[i] > table.symbols[i].most) return false;
-  }
-  return true;
-}
-
 // "x.0 is 1 to 64"
 std::string in_words(const std::vector<compiler::SizeBounds>& bounds) {
   std::string text;
@@ -71,7 +64,7 @@ size_t choose(size_t count, const ProgramAt& program, const std::vector<compiler
   std::string text;
   for (size_t i = 0; i < count; ++i) {
     const std::vector<int64_t> symbols = symbols_of(program(i), sizes);
-    if (is_for(program(i).sizes, symbols)) return i;
+    if (compiler::is_within(symbols, program(i).sizes)) return i;
     if (!text.empty()) continue;
     for (size_t k = 0; k < symbols.size(); ++k) {
       text +=

@@ -21,6 +21,11 @@ struct Use {
   size_t operand = 0;  // index into Operator::inputs
 };
 
+// Operators whose results are their input's elements in the same order.
+[[nodiscard]] constexpr bool keeps_elements(graph::Op op) {
+  return op == graph::Op::kReshape || op == graph::Op::kIdentity;
+}
+
 class Facts {
  public:
   // Of the block that runs first. The graph must be valid and outlive this, as must the machine.

@@ -321,7 +321,7 @@ std::vector<size_t> mxu_followers(const Facts& facts, size_t op, bool residual) 
   auto reader = only_reader(facts, result);
   for (; reader; reader = only_reader(facts, facts.op(*reader).outputs[0])) {
     const graph::Operator& next = facts.op(*reader);
-    if (next.op == Op::kReshape || next.op == Op::kIdentity) continue;
+    if (keeps_elements(next.op)) continue;
     if (next.op == Op::kRescale && followers.empty()) {
       const int64_t entries = facts.tensor(next.inputs[1]).shape[0];
       const graph::Shape& shape = facts.tensor(next.inputs[0]).shape;

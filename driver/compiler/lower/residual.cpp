@@ -48,8 +48,7 @@ std::optional<Use> only_use(const Facts& facts, TensorId id) {
 // The only use of a tensor that is no other name or shape of it.
 std::optional<Use> use_behind_views(const Facts& facts, TensorId id) {
   auto use = only_use(facts, id);
-  const auto is_view = [&](Op op) { return op == Op::kReshape || op == Op::kIdentity; };
-  while (use && is_view(facts.op(use->op).op)) use = only_use(facts, facts.op(use->op).outputs[0]);
+  while (use && keeps_elements(facts.op(use->op).op)) use = only_use(facts, facts.op(use->op).outputs[0]);
   return use;
 }
 

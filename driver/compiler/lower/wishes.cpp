@@ -34,7 +34,7 @@ void Emitter::wish_parts(const graph::Operator& op, const View& whole) {
 void Emitter::wish(TensorId id, const View& view) {
   // The step that makes the tensor may stand behind reshapes.
   std::optional<size_t> producer = facts_.producer(id);
-  while (producer && (facts_.op(*producer).op == Op::kReshape || facts_.op(*producer).op == Op::kIdentity)) {
+  while (producer && keeps_elements(facts_.op(*producer).op)) {
     id = facts_.op(*producer).inputs[0];
     producer = facts_.producer(id);
   }

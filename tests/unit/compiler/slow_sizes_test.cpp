@@ -31,13 +31,14 @@ class SlowSizes : public ::testing::Test {
   }
 
   // The number of the largest choice is all that a program has here.
-  ProgramOfBox compile(const std::vector<size_t>& choices) {
+  Program compile(const std::vector<size_t>& choices) {
     ++compiled_;
-    ProgramOfBox made;
-    made.program.estimated_cycles = volume(choices.front());
+    Program made;
+    made.estimated_cycles = volume(choices.front());
     const std::vector<int64_t>& most = choices_.choices()[choices.front()];
     const std::vector<int64_t>& least = choices_.choices()[choices.back()];
-    for (size_t d = 0; d < most.size(); ++d) made.box.push_back({least[d], most[d]});
+    for (size_t d = 0; d < most.size(); ++d)
+      made.sizes.symbols.push_back({"", static_cast<int32_t>(least[d]), static_cast<int32_t>(most[d])});
     return made;
   }
 
@@ -62,27 +63,26 @@ class SlowSizes : public ::testing::Test {
     return options;
   }
 
-  std::vector<ProgramOfBox> run(const SlowSizesOptions& options) {
+  std::vector<Program> run(const SlowSizesOptions& options) {
     std::vector<size_t> all;
     for (size_t i = 0; i < choices_.choices().size(); ++i) all.push_back(i);
-    std::vector<ProgramOfBox> programs = {compile(all)};
+    std::vector<Program> programs = {compile(all)};
     compiled_ = 0;
     add_programs_for_slow_sizes(choices_, options, programs);
     return programs;
   }
 
   // Of all choices, in the first program that is for them.
-  [[nodiscard]] double slowest(const std::vector<ProgramOfBox>& programs, const SlowSizesOptions& options) const {
+  [[nodiscard]] double slowest(const std::vector<Program>& programs, const SlowSizesOptions& options) const {
     double most = 0;
     for (size_t c = 0; c < choices_.choices().size(); ++c) {
       const auto own = std::find_if(programs.begin(), programs.end(),
-                                    [&](const ProgramOfBox& one) { return is_within(choices_.choices()[c], one.box); });
+                                    [&](const Program& one) { return is_within(choices_.choices()[c], one.sizes); });
       if (own == programs.end()) {
         ADD_FAILURE() << "no program is for choice " << c;
         continue;
       }
-      most =
-          std::max(most, static_cast<double>(options.cycles(own->program, c)) / static_cast<double>(100 * volume(c)));
+      most = std::max(most, static_cast<double>(options.cycles(*own, c)) / static_cast<double>(100 * volume(c)));
     }
     return most;
   }
@@ -97,10 +97,10 @@ class SlowSizes : public ::testing::Test {
 
 TEST_F(SlowSizes, GetProgramsOfTheirOwn) {
   const SlowSizesOptions slow = options(0.05);
-  const std::vector<ProgramOfBox> programs = run(slow);
+  const std::vector<Program> programs = run(slow);
   EXPECT_GT(programs.size(), 4U);
   EXPECT_LE(programs.size(), 32U);
-  EXPECT_EQ(programs.back().program.estimated_cycles, 64U * 64) << "that of all sizes stays, behind the others";
+  EXPECT_EQ(programs.back().estimated_cycles, 64U * 64) << "that of all sizes stays, behind the others";
   EXPECT_GT(part_, 0.5);
   EXPECT_GT(slowest({programs.back()}, slow), 200);
   EXPECT_LT(slowest(programs, slow), 1.6) << "between those that were looked at, too";
@@ -121,7 +121,7 @@ TEST_F(SlowSizes, AreGivenUpWhereNothingHelps) {
 
 TEST_F(SlowSizes, KeepTheirProgramWhereTheyCanHaveNoOther) {
   SlowSizesOptions impossible = options(1);
-  impossible.compile = [&](const std::vector<size_t>&) -> ProgramOfBox {
+  impossible.compile = [&](const std::vector<size_t>&) -> Program {
     ++compiled_;
     throw Error(contract::ErrorCode::kArgumentUnsupported, "no table has that");
   };
