@@ -37,7 +37,9 @@ void FetchUnit::jump(uint64_t start) {
 }
 
 void FetchUnit::request() {
-  while (requested_ < bytes_ && issued_ - absorbed_ < timing::prefetch_bursts(requested_ - taken_, flights_.size())) {
+  while (requested_ < bytes_ &&
+         issued_ - absorbed_ <
+             timing::prefetch_bursts(requested_ - taken_, machine_.scoreboard.under_way(), flights_.size())) {
     const uint64_t length =
         timing::burst_bytes(base_ + requested_, bytes_ - requested_, machine_.config.caps.dma_burst_bytes);
     if (requested_ - taken_ + length > ring_.size()) return;

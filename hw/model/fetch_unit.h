@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prefetch of the command stream: reads ahead of the sequencer through the memory port, timing::kPrefetchBytes at most,
-// in bursts cut at multiples of dma_burst_bytes.
+// in bursts cut at multiples of dma_burst_bytes. Where many commands are under way (timing::prefetch_pauses) it leaves
+// memory to their data.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ class FetchUnit : private BurstClient {
 
   // Whether the next `bytes` of the stream are here; asks memory for more. The stream must have that many left.
   [[nodiscard]] bool ready(uint32_t bytes);
-  // When ready() is false: what to wait for.
+  // When ready() is false: what to wait for, or for a command to complete.
   [[nodiscard]] const sc_core::sc_event& event() const { return arrival_.event(); }
   // Functional mode: makes the next `bytes` ready. False after a bus error.
   [[nodiscard]] bool fetch_now(uint32_t bytes);

@@ -7,7 +7,9 @@
 #include <cstdint>
 
 #include "hw/contract/gen/commands.h"
+#include "hw/contract/queues.h"
 #include "hw/model/command.h"
+#include "hw/timing/sequencer_cycles.h"
 
 namespace npu::model {
 
@@ -38,6 +40,15 @@ class Scoreboard {
   }
   [[nodiscard]] bool drained() const { return issued_ == completed_; }
   [[nodiscard]] TokenTargets all_issued() const { return issued_; }
+  [[nodiscard]] timing::UnderWay under_way() const {
+    timing::UnderWay sum;
+    for (const contract::Queue queue : contract::kQueuesOfEngines) {
+      const auto index = static_cast<size_t>(queue);
+      const bool transfer = contract::engine_of(queue) == contract::Engine::kDma;
+      (transfer ? sum.transfers : sum.tiles) += issued_[index] - completed_[index];
+    }
+    return sum;
+  }
 
  private:
   TokenTargets issued_{}, completed_{};

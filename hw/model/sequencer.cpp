@@ -172,7 +172,7 @@ bool Sequencer::fetch(uint32_t bytes) {
   while (!fetch_.ready(bytes)) {
     if (machine_.job.aborting()) return false;
     if (fetch_.failed()) return fault(ErrorCode::kFaultBus);
-    wait(fetch_.event());
+    wait(fetch_.event() | machine_.progress);
   }
   return !machine_.job.aborting();
 }

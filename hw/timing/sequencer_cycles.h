@@ -19,13 +19,24 @@ inline constexpr uint64_t kDecodedWordsPerCycle = 4;
 inline constexpr uint64_t kConditionCycles = 4;
 inline constexpr uint64_t kCounterCycles = kConditionCycles + 2;
 
+// Commands that were issued and have not completed: of DMA, and of the MXU and the VPU.
+struct UnderWay {
+  uint64_t transfers = 0, tiles = 0;
+};
+// While there are as many, transfers and tiles have work for long, and memory's time is better spent on their data than
+// on words that come too early: the prefetch asks for none.
+[[nodiscard]] constexpr bool prefetch_pauses(const UnderWay& under_way) {
+  return under_way.transfers >= 3 && under_way.tiles >= 2 && under_way.transfers + under_way.tiles >= 8;
+}
+
 inline constexpr uint32_t kPrefetchBytes = 8192;
 // With so many bytes before it, asked for or here, the sequencer does not wait soon, but the data of the commands that
 // it has started may: so memory owes the prefetch no more than these bursts then, behind which a transfer would queue.
 inline constexpr uint32_t kPrefetchEnoughBytes = 512;
 inline constexpr uint64_t kPrefetchMostBursts = 2;
-// Bursts that memory may owe the prefetch with so many bytes before the sequencer.
-[[nodiscard]] constexpr uint64_t prefetch_bursts(uint64_t ahead, uint64_t dma_outstanding) {
+// Bursts that memory may owe the prefetch with so many bytes before the sequencer, and commands behind it.
+[[nodiscard]] constexpr uint64_t prefetch_bursts(uint64_t ahead, const UnderWay& under_way, uint64_t dma_outstanding) {
+  if (prefetch_pauses(under_way)) return 0;
   return ahead >= kPrefetchEnoughBytes ? std::min(kPrefetchMostBursts, dma_outstanding) : dma_outstanding;
 }
 

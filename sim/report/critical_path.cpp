@@ -155,6 +155,49 @@ class Walk {
     cut(Why::kTable, &event, 0);
   }
 
+  // Commands of a queue before this one, and those of them that had completed by a cycle: before it, or in it too.
+  [[nodiscard]] size_t issued_before(Queue queue, uint32_t command) const {
+    const std::vector<uint32_t>& line = queues_[queue];
+    return static_cast<size_t>(std::lower_bound(line.begin(), line.end(), command) - line.begin());
+  }
+  [[nodiscard]] size_t completed_by(Queue queue, uint64_t cycle, bool inclusive) const {
+    const std::vector<uint32_t>& line = queues_[queue];
+    const auto is_done = [&](uint32_t command) {
+      const Event* event = event_of(command);
+      return event != nullptr && (inclusive ? event->completed <= cycle : event->completed < cycle);
+    };
+    return static_cast<size_t>(std::partition_point(line.begin(), line.end(), is_done) - line.begin());
+  }
+
+  // Whether the prefetch paused with the commands before this one, as of a cycle.
+  [[nodiscard]] bool paused(uint32_t command, uint64_t cycle, bool inclusive) const {
+    timing::UnderWay under_way;
+    for (const Queue queue : contract::kQueuesOfEngines) {
+      const size_t issued = issued_before(queue, command), done = completed_by(queue, cycle, inclusive);
+      const bool transfer = contract::engine_of(queue) == contract::Engine::kDma;
+      (transfer ? under_way.transfers : under_way.tiles) += issued - std::min(issued, done);
+    }
+    return timing::prefetch_pauses(under_way);
+  }
+
+  // The command whose completion let the prefetch of the words of another go on, after the sequencer had come to it;
+  // null where it did not pause, or had them before.
+  [[nodiscard]] const Event* ended_pause(const Event& event, uint64_t came) const {
+    const uint32_t words = words_of(event);
+    if (words == 0 || !paused(event.command, came, true)) return nullptr;
+    const uint64_t decoding = is_sequencer(event) ? 0 : timing::decode_cycles(words);
+    const Event* best = nullptr;
+    for (const Queue queue : contract::kQueuesOfEngines) {
+      for (size_t i = completed_by(queue, came, true); i < issued_before(queue, event.command); ++i) {
+        const Event* other = event_of(queues_[queue][i]);
+        if (other == nullptr || other->completed + decoding > now_) break;
+        if (!paused(event.command, other->completed, false) || paused(event.command, other->completed, true)) continue;
+        if (best == nullptr || other->completed > best->completed) best = other;
+      }
+    }
+    return best;
+  }
+
   // Back along the stream, from where `event` was issued: to the command whose completion let the sequencer go on, or
   // to the start.
   const Event* follow_stream(const Event& event) {
@@ -173,7 +216,9 @@ class Walk {
         return room;
       }
       if (own) cut_own(here);
-      cut_fetch(here, came);
+      const Event* resumed = ended_pause(here, came);
+      cut_fetch(here, resumed == nullptr ? came : resumed->completed);
+      if (resumed != nullptr) return resumed;
       if (before == nullptr) return nullptr;
       command = before->command;
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hw/timing/crossbar.h"
 #include "hw/timing/dma_cycles.h"
 
 namespace npu::compiler::play {
@@ -23,6 +24,7 @@ Channel::Channel(Moments& moments, Memory& memory, const Clashes& clashes, const
       requester_(requester),
       port_bytes_(capabilities.dma_port_bytes),
       burst_bytes_(capabilities.dma_burst_bytes),
+      row_bytes_(capabilities.psram_port_bytes),
       next_(std::move(next)),
       ended_(std::move(ended)),
       bytes_(capabilities.dma_outstanding),
@@ -86,7 +88,7 @@ uint32_t Channel::burst_length(const contract::ExtentWalk& walk) const {
   return static_cast<uint32_t>(timing::burst_bytes(walk.address(), walk.contiguous(), burst_bytes_));
 }
 
-uint64_t Channel::pass(contract::ExtentWalk& walk, uint64_t free, uint64_t bytes) {
+uint64_t Channel::scratchpad_cycles(contract::ExtentWalk& walk, uint64_t bytes) {
   uint64_t beats = 0;
   while (bytes > 0) {
     const uint64_t piece = std::min(bytes, walk.contiguous());
@@ -95,7 +97,29 @@ uint64_t Channel::pass(contract::ExtentWalk& walk, uint64_t free, uint64_t bytes
     bytes -= piece;
   }
   beats_ += beats;
-  return std::max(moments_.now(), free) + clashes_.beat_cycles(beats);
+  return clashes_.beat_cycles(beats);
+}
+
+// One port, no banks: a cycle for each row of a beat, and one more where a row is written in part.
+uint64_t Channel::persistent_cycles(contract::ExtentWalk& walk, uint64_t bytes, bool write) const {
+  uint64_t cycles = 0;
+  while (bytes > 0) {
+    const uint64_t beat = std::min({bytes, walk.contiguous(), uint64_t{port_bytes_}});
+    const uint64_t end = walk.address() + beat;
+    const uint64_t rows = (end - 1) / row_bytes_ - walk.address() / row_bytes_ + 1;
+    const bool first = walk.address() % timing::Crossbar::kCodeBytes != 0,
+               last = end % timing::Crossbar::kCodeBytes != 0;
+    cycles += rows;
+    if (write) cycles += rows == 1 ? first || last : uint64_t{first} + uint64_t{last};
+    walk.advance(beat);
+    bytes -= beat;
+  }
+  return cycles;
+}
+
+uint64_t Channel::pass(contract::ExtentWalk& walk, const Place& place, bool write, uint64_t free, uint64_t bytes) {
+  const uint64_t cycles = place.persistent ? persistent_cycles(walk, bytes, write) : scratchpad_cycles(walk, bytes);
+  return std::max(moments_.now(), free) + cycles;
 }
 
 void Channel::issue() {
@@ -145,7 +169,7 @@ void Channel::issue(uint32_t bytes) {
   } else if (fills()) {
     fetched();
   } else {
-    source_free_ = pass(src_walk_, source_free_, bytes);
+    source_free_ = pass(src_walk_, src_, /*write=*/false, source_free_, bytes);
     moments_.set(source_free_, *this, kFetched);
   }
 }
@@ -183,7 +207,7 @@ void Channel::place_arrived() {
   const uint64_t end = unissued_ > 0 ? issued_ : last_;
   for (; placed_ != end && here_[placed_ % here_.size()]; ++placed_) {
     here_[placed_ % here_.size()] = false;
-    if (!indices_) target_free_ = pass(dst_walk_, target_free_, bytes(placed_));
+    if (!indices_) target_free_ = pass(dst_walk_, dst_, /*write=*/true, target_free_, bytes(placed_));
     moments_.set(indices_ ? moments_.now() : target_free_ - kBehindLastBeat, *this, kLanded);
   }
 }

@@ -17,10 +17,12 @@ namespace npu::compiler::play {
 
 class Channel : private Actor, private BurstUser {
  public:
-  // Where a side of the command lies: in DRAM at `address`, or on the chip.
+  // Where a side of the command lies: in DRAM at `address`, or on the chip; in the persistent SRAM at an address of
+  // which only what it is within a row of that is known.
   struct Place {
     bool dram = false;
     uint64_t address = 0;
+    bool persistent = false;
   };
   // A load into the chip that comes next and has its tokens.
   struct Next {
@@ -51,15 +53,19 @@ class Channel : private Actor, private BurstUser {
   void end();
   [[nodiscard]] bool fills() const { return !indices_ && command_->mode == contract::DmaMode::kFill; }
   [[nodiscard]] uint32_t burst_length(const contract::ExtentWalk& walk) const;
-  // The cycle by which the next bytes of a walk on the chip have passed, which go behind those that pass until `free`.
-  [[nodiscard]] uint64_t pass(contract::ExtentWalk& walk, uint64_t free, uint64_t bytes);
+  // The cycles in which the next bytes of a walk on the chip pass.
+  [[nodiscard]] uint64_t scratchpad_cycles(contract::ExtentWalk& walk, uint64_t bytes);
+  [[nodiscard]] uint64_t persistent_cycles(contract::ExtentWalk& walk, uint64_t bytes, bool write) const;
+  // The cycle by which they have, behind those that pass until `free`.
+  [[nodiscard]] uint64_t pass(contract::ExtentWalk& walk, const Place& place, bool write, uint64_t free,
+                              uint64_t bytes);
   [[nodiscard]] uint32_t& bytes(uint64_t number) { return bytes_[number % bytes_.size()]; }
 
   Moments& moments_;
   Memory& memory_;
   const Clashes& clashes_;
   const size_t requester_;
-  const uint32_t port_bytes_, burst_bytes_;
+  const uint32_t port_bytes_, burst_bytes_, row_bytes_;
   const std::function<Next()> next_;
   const std::function<void()> ended_;
 

@@ -6,14 +6,16 @@
 #include <functional>
 
 #include "driver/compiler/play/memory.h"
+#include "hw/timing/sequencer_cycles.h"
 
 namespace npu::compiler::play {
 
 class Fetch : private BurstUser {
  public:
-  // A stream of `bytes` bytes in DRAM from `base` on. `arrived` is called when more of it is there.
+  // A stream of `bytes` bytes in DRAM from `base` on. `under_way` tells what the prefetch makes
+  // way for, `arrived` is called when more of it is there.
   Fetch(Memory& memory, const contract::Capabilities& capabilities, uint64_t base, uint64_t bytes,
-        std::function<void()> arrived);
+        std::function<timing::UnderWay()> under_way, std::function<void()> arrived);
 
   // Whether the next `bytes` are there; asks memory for more.
   [[nodiscard]] bool ready(uint64_t bytes);
@@ -29,6 +31,7 @@ class Fetch : private BurstUser {
 
   Memory& memory_;
   const uint64_t base_, bytes_, burst_bytes_, most_;
+  const std::function<timing::UnderWay()> under_way_;
   const std::function<void()> arrived_call_;
   uint64_t requested_ = 0, arrived_ = 0, taken_ = 0;  // bytes
   uint64_t owed_ = 0;                                 // bursts

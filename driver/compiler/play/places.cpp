@@ -49,7 +49,7 @@ Places::Key Places::key_of(const contract::Address& address) {
 bool Places::in_dram(const contract::Address& address) const { return backend::is_dram(address, variables_); }
 
 Channel::Place Places::of(const contract::Address& address) const {
-  if (!in_dram(address)) return {};
+  if (!in_dram(address)) return {false, address.offset, address.region == contract::Region::kVariable};
   return {true, bases_.at(key_of(address)) + address.offset};
 }
 

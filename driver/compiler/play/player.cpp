@@ -52,7 +52,9 @@ Player::Player(std::span<const backend::Command> commands, std::vector<uint32_t>
       table_(timing::TableAccesses::of(capabilities)),
       places_(commands, stream_bytes(words_), variables),
       memory_(moments_, capabilities, dram),
-      fetch_(memory_, capabilities, places_.stream(), stream_bytes(words_), [this] { sequence(); }),
+      fetch_(
+          memory_, capabilities, places_.stream(), stream_bytes(words_), [this] { return under_way(); },
+          [this] { sequence(); }),
       clashes_(capabilities) {
   timeline_.issued.resize(commands.size());
   timeline_.completed.resize(commands.size());
@@ -197,6 +199,12 @@ bool Player::turn() {
 bool Player::drained() const {
   return std::all_of(queues_.begin(), queues_.end(),
                      [](const QueueState& queue) { return queue.fifo.empty() && !queue.hand; });
+}
+
+timing::UnderWay Player::under_way() const {
+  timing::UnderWay sum;
+  for (const QueueState& queue : queues_) (queue.channel ? sum.transfers : sum.tiles) += queue.under_way();
+  return sum;
 }
 
 contract::EngineQueueTable<size_t> Player::targets(const contract::Header& header) const {

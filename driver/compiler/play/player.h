@@ -49,6 +49,7 @@ class Player : private Actor {
     std::vector<bool> constants;  // of those that were issued: whether they load such
     std::unique_ptr<Channel> channel;
     [[nodiscard]] size_t issued() const { return constants.size(); }
+    [[nodiscard]] size_t under_way() const { return issued() - done.size(); }
   };
 
   void act(uint32_t what) override;
@@ -60,6 +61,7 @@ class Player : private Actor {
   bool turn();
   void pass(uint64_t cycles);
   [[nodiscard]] bool drained() const;
+  [[nodiscard]] timing::UnderWay under_way() const;
   void push();
   [[nodiscard]] contract::EngineQueueTable<size_t> targets(const contract::Header& header) const;
   [[nodiscard]] bool reached(const contract::EngineQueueTable<size_t>& targets) const;

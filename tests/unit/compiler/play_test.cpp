@@ -80,13 +80,16 @@ class PlayedChannel : public ::testing::Test {
  protected:
   // Cycles that a command takes.
   uint64_t run(const contract::DmaCommand& command, bool from_dram, bool to_dram) {
+    return run(command, {from_dram, 0}, {to_dram, 1 << 16});
+  }
+  uint64_t run(const contract::DmaCommand& command, const Channel::Place& from, const Channel::Place& to) {
     Moments moments;
     Memory memory(moments, caps_, fixed_dram());
     const Clashes clashes(caps_);
     int ended = 0;
     const auto none = [] { return Channel::Next(); };
     Channel channel(moments, memory, clashes, caps_, 0, none, [&] { ++ended; });
-    channel.start(command, {from_dram, 0}, {to_dram, 1 << 16}, {});
+    channel.start(command, from, to, {});
     while (moments.pass()) {
     }
     EXPECT_EQ(ended, 1);
@@ -177,12 +180,42 @@ TEST_F(PlayedChannel, PiecesOnTheChipTakeWholeBeats) {
   EXPECT_EQ(beats_, 12u);  // four from a source without gaps, one for each row of the target
 }
 
+// Each of the four beats of 16 bytes crosses into another row, and writes its first and its last word in part.
+TEST_F(PlayedChannel, PartsOfWordsInThePersistentSramTakeCyclesMore) {
+  const contract::DmaCommand command = rows(1, 64, 64, 64);
+  ASSERT_EQ(caps_.psram_port_bytes, 16u);
+  const auto to = [&](uint64_t address) {
+    return run(command, Channel::Place{false, 0}, Channel::Place{false, address, true});
+  };
+  EXPECT_EQ(to(0), timing::kDmaWalkCycles + 4 + 4);
+  EXPECT_EQ(to(4), timing::kDmaWalkCycles + 4 + 4 * 4);
+  EXPECT_EQ(beats_, 4u);  // of the scratchpad
+}
+
+TEST(PlayedFetch, AsksForNothingWhileItPauses) {
+  const contract::Capabilities caps = machine();
+  Moments moments;
+  Memory memory(moments, caps, fixed_dram());
+  timing::UnderWay under_way{3, 5};
+  ASSERT_TRUE(timing::prefetch_pauses(under_way));
+  Fetch fetch(
+      memory, caps, 0, 4096, [&] { return under_way; }, [] {});
+  EXPECT_FALSE(fetch.ready(16));
+  EXPECT_TRUE(fetch.settled());
+  --under_way.transfers;
+  EXPECT_FALSE(fetch.ready(16));
+  while (moments.pass()) {
+  }
+  EXPECT_TRUE(fetch.ready(16));
+}
+
 TEST(PlayedFetch, LeavesMemoryToDataOnceEnoughIsAhead) {
   const contract::Capabilities caps = machine();
   Moments moments;
   Memory memory(moments, caps, fixed_dram());
   int arrivals = 0;
-  Fetch fetch(memory, caps, 0, 4096, [&] { ++arrivals; });
+  Fetch fetch(
+      memory, caps, 0, 4096, [] { return timing::UnderWay{}; }, [&] { ++arrivals; });
   EXPECT_FALSE(fetch.ready(16));
   while (moments.pass()) {
   }

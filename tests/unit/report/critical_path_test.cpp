@@ -53,6 +53,20 @@ TEST(CriticalPath, ADistanceLeavesOutTheNewestCommands) {
   EXPECT_EQ(text_of(critical_path(events, 60, commands, {4})), "0:executes 0-20, 2:executes 20-60");
 }
 
+// Eight are under way until the first tile has completed; then the words of the last command are asked for.
+TEST(CriticalPath, AStreamThatPausedWaitsForWhatEndedThePause) {
+  using enum Queue;
+  std::vector<CommandInfo> commands = on_queues({kDma0, kDma0, kDma0, kMxu, kMxu, kMxu, kMxu, kMxu, kVpu});
+  for (CommandInfo& command : commands) command.words = 10;  // three cycles
+  std::vector<Event> events = {event_of(0, 0, kDma0, 3, 3, 40), event_of(1, 0, kDma0, 6, 40, 60),
+                               event_of(2, 0, kDma0, 9, 60, 80)};
+  for (uint32_t i = 0; i < 5; ++i) events.push_back(event_of(3 + i, 0, kMxu, 12 + 3 * i, 12 + 20 * i, 32 + 20 * i));
+  events.push_back(event_of(8, 0, kVpu, 90, 90, 150));
+  EXPECT_EQ(text_of(critical_path(events, 150, commands, {8, 0, 0})),
+            "0:issue 0-3, 1:issue 3-6, 2:issue 6-9, 3:issue 9-12, 3:executes 12-32, 8:fetch 32-87, 8:issue 87-90, "
+            "8:executes 90-150");
+}
+
 TEST(CriticalPath, AFullFifoHoldsBackWhatComesBehindIt) {
   // Room for one command beside that in the VPU's hands: command 2 comes in when command 0 has completed, and command
   // 3, for another queue, behind it.
