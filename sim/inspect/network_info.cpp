@@ -41,6 +41,7 @@ Estimate estimate(const workload::Network& network, const presets::Preset& prese
     estimate.cycles = program.estimated_cycles;
     estimate.microseconds = static_cast<double>(program.estimated_cycles) / preset.caps.clock_mhz;
     estimate.bound = report::BoundFinder(program, preset).of_any_job();
+    estimate.room = report::room_bound(network.graph, preset);
     estimate.layers = std::move(program.layers);
   } catch (const Error& error) {
     estimate.why_not = error.what();

@@ -12,6 +12,7 @@
 #include "driver/graph/graph.h"
 #include "hw/presets/preset.h"
 #include "sim/report/bound.h"
+#include "sim/report/room_bound.h"
 #include "sim/workload/network.h"
 
 namespace npu::inspect {
@@ -44,6 +45,7 @@ struct Estimate {
   uint64_t cycles = 0;
   double microseconds = 0;
   report::Bound bound;  // of any invocation
+  std::optional<report::RoomBound> room;
   std::vector<compiler::Layer> layers;
   std::string why_not;  // there is none: the reason, in a sentence
 };

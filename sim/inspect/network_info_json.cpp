@@ -60,6 +60,7 @@ std::string to_json_text(const NetworkInfo& info) {
     estimate = {{"cycles", info.estimate.cycles},
                 {"microseconds", info.estimate.microseconds},
                 {"bound", report::to_json(info.estimate.bound, 1)},
+                {"room_bound", report::to_json(info.estimate.room)},
                 {"layers", layers}};
   }
   const Json document = {{"schema", "npu-info"},

@@ -85,10 +85,12 @@ std::string estimate_share(uint64_t cycles, uint64_t all) {
 std::string estimate_text(const NetworkInfo& info, bool layers) {
   const Estimate& estimate = info.estimate;
   if (!estimate.why_not.empty()) return fmt::format("{:<11} none: {}\n", "estimate", estimate.why_not);
+  const bool room = estimate.room && estimate.room->cycles > estimate.bound.cycles;
   const std::string sum =
       fmt::format("{:<11} {} cycles = {}, played without data; npu run measures it\n", "estimate",
                   grouped(estimate.cycles), report::duration(estimate.microseconds)) +
-      fmt::format("{:<11} {}, whatever the schedule\n", "bound", report::bound_text(estimate.bound));
+      fmt::format("{:<11} {}, whatever the schedule\n", "bound", report::bound_text(estimate.bound)) +
+      (room ? fmt::format("{:<11} {}\n", "", report::room_text(*estimate.room)) : "");
   if (!layers) return sum;
   std::vector<report::Row> rows;
   for (const compiler::Layer& layer : estimate.layers) {

@@ -161,6 +161,14 @@ nlohmann::ordered_json to_json(const Bound& sum, uint64_t invocations) {
           {"dram_bytes", mean(sum.dram_bytes)}};
 }
 
+nlohmann::ordered_json to_json(const std::optional<RoomBound>& room) {
+  if (!room) return nullptr;
+  return {{"cycles", room->cycles},
+          {"tensor", room->tensor},
+          {"weight_bytes", room->weight_bytes},
+          {"chip_bytes", room->chip_bytes}};
+}
+
 namespace {
 
 Json roofline_json(const std::optional<Roofline>& line) {
@@ -195,6 +203,7 @@ Json total(const Report& report) {
           {"busy", by_unit(report, charge.busy)},
           {"lower_bounds", by_unit(report, report.bounds())},
           {"bound", to_json(report.bound, report.invocations)},
+          {"room_bound", to_json(report.info.room)},
           {"macs", per_invocation(report, report.macs_of_all())},
           {"utilisation", or_null(report.utilisation(report.macs_of_all(), report.cycles))},
           {"formats", formats(report)},

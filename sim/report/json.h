@@ -24,6 +24,8 @@ inline constexpr int kJsonSchemaVersion = 4;
 
 // The object `total.bound`: the mean of the invocations that `sum` is of.
 [[nodiscard]] nlohmann::ordered_json to_json(const Bound& sum, uint64_t invocations);
+// The object `total.room_bound`; null for nullopt.
+[[nodiscard]] nlohmann::ordered_json to_json(const std::optional<RoomBound>& room);
 
 // One line a layer behind a line of column names (RFC 4180); the columns are those of the table and defined like the
 // JSON fields of the same names. The columns that start with `run_` are those of `firmware`: the same in every line,

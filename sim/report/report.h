@@ -17,6 +17,7 @@
 #include "sim/report/bound.h"
 #include "sim/report/command_list.h"
 #include "sim/report/loops.h"
+#include "sim/report/room_bound.h"
 #include "sim/report/state.h"
 
 namespace npu::report {
@@ -58,6 +59,8 @@ struct RunInfo {
   std::vector<std::string> rtl_presets;   // that there is RTL of
   bool has_rtl = false;                   // one of them has an MXU and a VPU of this machine's sizes
   std::optional<uint64_t> random_inputs;  // seed; nullopt: inputs were given, or there are none
+  // Of an invocation of the network; nullopt also where that is not known, or constants stay from one to the next.
+  std::optional<RoomBound> room;
 };
 
 // What a formula of MXU or VPU is worth, and the scratchpad's arbitration: it gave the cycles of the RTL in every

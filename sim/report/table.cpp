@@ -136,6 +136,14 @@ std::string bound_line(const Report& report) {
                      least ? "at most " : "", times);
 }
 
+// The same with what the chip can hold, where that is more.
+std::string room_line(const Report& report) {
+  if (!report.info.room || report.info.room->cycles * report.invocations <= report.bound.cycles) return "";
+  const double times = static_cast<double>(report.cycles) / static_cast<double>(report.invocations) /
+                       static_cast<double>(report.info.room->cycles);
+  return fmt::format("          {}; the total is {:.2f} times that\n", room_text(*report.info.room), times);
+}
+
 // MACs and cycles of the MXU by format, where there are others than int8.
 std::string format_lines(const Report& report) {
   const std::vector<FormatWork> formats = report.formats();
@@ -164,7 +172,7 @@ std::string total_lines(const Report& report) {
                           grouped(report.cycles_max), grouped(report.cycles),
                           duration(report.microseconds(static_cast<double>(report.cycles))));
     }
-    text += fmt::format("          {}\n{}", calibration_text(report), bound_line(report));
+    text += fmt::format("          {}\n{}", calibration_text(report), bound_line(report)) + room_line(report);
   } else {
     text += fmt::format("total     {} invocation{} in functional mode: no time\n", grouped(n), n == 1 ? "" : "s");
   }
@@ -368,6 +376,12 @@ std::string duration(double microseconds) {
 std::string bound_text(const Bound& bound) {
   return fmt::format("{} cycles (MXU {}; DRAM {} for {} bytes that have to move)", grouped(bound.cycles),
                      grouped(bound.array), grouped(bound.dram), grouped(bound.dram_bytes));
+}
+
+std::string room_text(const RoomBound& room) {
+  return fmt::format(
+      "{} cycles with what the chip holds: behind \'{}\' come {} bytes of weights, and it has room for {}",
+      grouped(room.cycles), room.tensor, grouped(room.weight_bytes), grouped(room.chip_bytes));
 }
 
 std::string back_end_lines(const std::vector<EngineRun>& engines, const PersistentRun& persistent_sram) {

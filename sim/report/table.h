@@ -28,5 +28,6 @@ namespace npu::report {
 [[nodiscard]] std::string duration(double microseconds);
 // Of a job: "3,832 cycles (MXU 48; DRAM 3,832 for 49,049 bytes that have to move)".
 [[nodiscard]] std::string bound_text(const Bound& bound);
+[[nodiscard]] std::string room_text(const RoomBound& room);
 
 }  // namespace npu::report

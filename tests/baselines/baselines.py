@@ -29,9 +29,10 @@ import sized
 
 FILE = Path(__file__).resolve().parent / "cycles.csv"
 KEYS = ["network", "machine"]
-# bound_mxu and bound_dram: the fewest cycles that each of the two takes (docs/reference/report.md, "bound"); must_move: the bytes of the latter.
-FIGURES = ["cycles", "bound_mxu", "bound_dram", "estimate", "iterations", "commands", "macs", "dram_read", "dram_written", "must_move", "scratchpad",
-           "persistent"]
+# bound_mxu and bound_dram: the fewest cycles that each of the two takes (docs/reference/report.md, "bound"); must_move: the bytes of the latter;
+# bound_room: the fewest cycles with what the chip can hold, 0 where it can hold all.
+FIGURES = ["cycles", "bound_mxu", "bound_dram", "bound_room", "estimate", "iterations", "commands", "macs", "dram_read", "dram_written", "must_move",
+           "scratchpad", "persistent"]
 CAUSES = "causes"  # cycles of each cause, "mxu_compute=12 dram_latency=3": most first
 UNSUPPORTED = 3  # npu's exit status: this device cannot run it
 
@@ -99,9 +100,10 @@ def measure(npu, path, machine):
         return None
     total, queues = data["total"], data["queues"]
     check_sums(data, f"{path.name} on {machine}")
-    bound = total["bound"]
-    if total["cycles"] < bound["cycles"]:
-        raise SystemExit(f"baselines: {path.name} on {machine} takes {total['cycles']:,.0f} cycles, fewer than its bound of {bound['cycles']:,.0f}")
+    bound, room = total["bound"], (total["room_bound"] or {"cycles": 0})["cycles"]
+    for least in (bound["cycles"], room):
+        if total["cycles"] < least:
+            raise SystemExit(f"baselines: {path.name} on {machine} takes {total['cycles']:,.0f} cycles, fewer than its bound of {least:,.0f}")
 
     def bytes_of(*names):
         return sum(queue[name] for queue in queues for name in names)
@@ -115,7 +117,7 @@ def measure(npu, path, machine):
         raise SystemExit(f"baselines: {path.name} on {machine} takes {total['cycles_sum']:,.0f} cycles, and the compiler estimates {estimate:,}: more than "
                          f"{performance.NEAR_PERCENT} % off. What changed may be missing in driver/compiler/play")
     return {"network": path.stem, "machine": machine, "cycles": total["cycles_sum"], "bound_mxu": int(bound["mxu"]), "bound_dram": int(bound["dram"]),
-            "must_move": int(bound["dram_bytes"]), CAUSES: " ".join(f"{name}={cycles}" for cycles, name in causes),
+            "bound_room": room, "must_move": int(bound["dram_bytes"]), CAUSES: " ".join(f"{name}={cycles}" for cycles, name in causes),
             "estimate": estimate, "iterations": iterations,
             "commands": data["program"]["commands"], "macs": round(total["macs"]), "dram_read": dram_read, "dram_written": dram_written,
             "scratchpad": bytes_of("bytes_read", "bytes_written") - dram_read - dram_written - persistent, "persistent": persistent}

@@ -42,6 +42,9 @@ those of the job's stream, [without the firmware](report.md#what-the-firmware-co
   have to move: constants, inputs and outputs, each byte once ([exactly](report.md#what-limits-a-layer)). `npu run` and `npu info` print it for any
   network. No order of commands is faster, but a shorter form of the constants, or fewer MACs, would be.
 - **times**: cycles over the bound.
+- **with room**: the bound with what the chip can hold, where that is more. Weights that are only used behind some tensor can be loaded before it is
+  there as far as scratchpad, persistent SRAM and MXU have room for them; the rest comes from DRAM when the array has done the work before it
+  ([exactly](report.md#what-limits-a-layer)). **times**, behind it: cycles over that.
 - **beyond the bound**: what else the job waits for: the [causes](report.md#what-limits-a-layer) on the critical path, as shares of the cycles, the
   largest three of at least 1 %. Of the bound's own resource only what exceeds the bound counts: `mxu_compute` there are products of the array that
   have no work.
@@ -65,6 +68,12 @@ def bound_of(row):
     """Cycles of the bound, and of what."""
     mxu, dram = int(row["bound_mxu"]), int(row["bound_dram"])
     return (mxu, "MXU") if mxu > dram else (dram, "DRAM")
+
+
+def room_of(row):
+    """The two cells of the bound with what the chip can hold."""
+    room = int(row["bound_room"])
+    return f"{room:,} | {int(row['cycles']) / room:.2f}" if room > bound_of(row)[0] else "- | -"
 
 
 def is_near(estimate, cycles):
@@ -101,7 +110,7 @@ def beyond(row):
 def line(row):
     cycles, (bound, resource), must = int(row["cycles"]), bound_of(row), int(row["must_move"])
     moved = int(row["dram_read"]) + int(row["dram_written"])
-    return (f"| {row['network']} | {cycles:,} | {bound:,} | {resource} | {cycles / bound:.2f} | {beyond(row)} "
+    return (f"| {row['network']} | {cycles:,} | {bound:,} | {resource} | {cycles / bound:.2f} | {room_of(row)} | {beyond(row)} "
             f"| {estimate_of(row)} | {moved:,} | {must:,} | {moved / must:.2f} |")
 
 
@@ -128,7 +137,8 @@ class Machine:
 
 def table(machine, rows):
     lines = [f"## {machine.name}", "", machine.words(), "",
-             "| network | cycles | bound | of | times | beyond the bound | estimate | DRAM bytes | have to move | times |", f"|{'---|' * 10}"]
+             "| network | cycles | bound | of | times | with room | times | beyond the bound | estimate | DRAM bytes | have to move | times |",
+             f"|{'---|' * 12}"]
     for row in rows:
         machine.check(row)
         lines.append(line(row))
@@ -162,9 +172,10 @@ def main():
     if not options.check:
         write(rows)
         return 0
-    slow = [row for row in rows if int(row["cycles"]) < bound_of(row)[0]]
+    least = {id(row): max(bound_of(row)[0], int(row["bound_room"])) for row in rows}
+    slow = [row for row in rows if int(row["cycles"]) < least[id(row)]]
     for row in slow:
-        print(f"performance: {row['network']} on {row['machine']} takes {row['cycles']} cycles, fewer than its bound of {bound_of(row)[0]}", file=sys.stderr)
+        print(f"performance: {row['network']} on {row['machine']} takes {row['cycles']} cycles, fewer than its bound of {least[id(row)]}", file=sys.stderr)
     current = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == whole_page(rows)
     if not current:
         print(f"performance: {PAGE.relative_to(ROOT)} is not what tests/baselines/performance.py writes from {FILE.relative_to(ROOT)}: run it", file=sys.stderr)

@@ -14,7 +14,7 @@ import performance
 import resident
 import sized
 
-ROW = {"network": "net", "machine": "edge", "cycles": "1000", "bound_mxu": "400", "bound_dram": "100", "macs": "409600", "dram_read": "2000",
+ROW = {"network": "net", "machine": "edge", "cycles": "1000", "bound_mxu": "400", "bound_dram": "100", "bound_room": "0", "macs": "409600", "dram_read": "2000",
        "dram_written": "560", "must_move": "1280", "estimate": "1012", "iterations": "0", "causes": "mxu_compute=600 dram_read=350 fill_drain=41 tokens=9"}
 
 
@@ -32,7 +32,9 @@ class Page(unittest.TestCase):
         self.assertEqual(performance.beyond({**ROW, "cycles": "400", "causes": "mxu_compute=400"}), "nothing of 1 %")
 
     def test_a_row(self):
-        self.assertEqual(performance.line(ROW), f"| net | 1,000 | 400 | MXU | 2.50 | {performance.beyond(ROW)} | +1.2 % | 2,560 | 1,280 | 2.00 |")
+        self.assertEqual(performance.line(ROW), f"| net | 1,000 | 400 | MXU | 2.50 | - | - | {performance.beyond(ROW)} | +1.2 % | 2,560 | 1,280 | 2.00 |")
+        self.assertIn("| MXU | 2.50 | 800 | 1.25 |", performance.line({**ROW, "bound_room": "800"}))
+        self.assertIn("| MXU | 2.50 | - | - |", performance.line({**ROW, "bound_room": "399"}))
         self.assertIn("DRAM 12.8 bytes a cycle", performance.page([ROW]))
 
     def test_an_estimate_is_near_up_to_three_percent(self):
@@ -115,6 +117,9 @@ class Page(unittest.TestCase):
         status, message = self.check({**ROW, "cycles": "399"})
         self.assertEqual(status, 1)
         self.assertIn("fewer than its bound of 400", message)
+        status, message = self.check({**ROW, "bound_room": "1001"})
+        self.assertEqual(status, 1)
+        self.assertIn("fewer than its bound of 1001", message)
 
 
 if __name__ == "__main__":
