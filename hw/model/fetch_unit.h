@@ -26,7 +26,7 @@ class FetchUnit : private BurstClient {
 
   // Whether the next `bytes` of the stream are here; asks memory for more. The stream must have that many left.
   [[nodiscard]] bool ready(uint32_t bytes);
-  // When ready() is false: what to wait for, or for a command to complete.
+  // When ready() is false: what to wait for; while the prefetch pauses, for the machine's progress.
   [[nodiscard]] const sc_core::sc_event& event() const { return arrival_.event(); }
   // Functional mode: makes the next `bytes` ready. False after a bus error.
   [[nodiscard]] bool fetch_now(uint32_t bytes);

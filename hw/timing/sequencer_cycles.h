@@ -23,8 +23,8 @@ inline constexpr uint64_t kCounterCycles = kConditionCycles + 2;
 struct UnderWay {
   uint64_t transfers = 0, tiles = 0;
 };
-// While there are as many, transfers and tiles have work for long, and memory's time is better spent on their data than
-// on words that come too early: the prefetch asks for none.
+// With as many, memory's time is mostly better spent on their data than on words that come too early: the prefetch asks
+// for none. An engine whose next command is not among them waits longer for it.
 [[nodiscard]] constexpr bool prefetch_pauses(const UnderWay& under_way) {
   return under_way.transfers >= 3 && under_way.tiles >= 2 && under_way.transfers + under_way.tiles >= 8;
 }

@@ -135,6 +135,9 @@ int run_run(const Arguments& arguments) {
   const runtime::LoadedProgram loaded = context.load(program);
   if (!options.data.resume.empty()) context.restore(start);
   report::RunInfo info = run_info(options, subject, program, seed);
+  if (subject.graph && program.resident_bytes == 0) {
+    info.room = report::room_bound(subject.graph->graph, subject.preset);
+  }
   info.injected = inject(options.injections, device, loaded);
   for (const platform::FaultClause& fault : options.faults) info.injected.push_back(fault.text);
 

@@ -44,8 +44,6 @@ report::RunInfo run_info(const RunOptions& options, const RunSubject& subject, c
     info.jitter_seed = options.jitter->first;
     info.jitter_max = options.jitter->second;
   }
-  if (subject.graph && program.resident_bytes == 0)
-    info.room = report::room_bound(subject.graph->graph, subject.preset);
   info.program_sha256 = report::hash_program(program);
   info.rtl_presets = rtl_presets();
   info.has_rtl = has_rtl_sizes(subject.preset);

@@ -116,6 +116,11 @@ class Walk {
     return event.command < commands_.size() ? commands_[event.command].words : 0;
   }
 
+  // Of the variables of a command that is handed over.
+  [[nodiscard]] uint64_t check_cycles(const Event& event) const {
+    return event.command < commands_.size() ? costs_.check * commands_[event.command].variables.size() : 0;
+  }
+
   // When the sequencer had decoded a command of its own.
   [[nodiscard]] uint64_t decoded(const Event& own) const { return own.issued + timing::decode_cycles(words_of(own)); }
 
@@ -147,7 +152,7 @@ class Walk {
     const uint32_t words = words_of(event);
     if (words == 0) return cut(Why::kIssue, &event, came);
     if (!is_sequencer(event)) {
-      back(Why::kTable, costs_.check * commands_[event.command].variables.size());
+      back(Why::kTable, check_cycles(event));
       back(Why::kIssue, timing::decode_cycles(words));
     }
     if (came > 0) return cut(Why::kFetch, &event, came);
@@ -185,12 +190,12 @@ class Walk {
   [[nodiscard]] const Event* ended_pause(const Event& event, uint64_t came) const {
     const uint32_t words = words_of(event);
     if (words == 0 || !paused(event.command, came, true)) return nullptr;
-    const uint64_t decoding = is_sequencer(event) ? 0 : timing::decode_cycles(words);
+    const uint64_t behind_words = is_sequencer(event) ? 0 : timing::decode_cycles(words) + check_cycles(event);
     const Event* best = nullptr;
     for (const Queue queue : contract::kQueuesOfEngines) {
       for (size_t i = completed_by(queue, came, true); i < issued_before(queue, event.command); ++i) {
         const Event* other = event_of(queues_[queue][i]);
-        if (other == nullptr || other->completed + decoding > now_) break;
+        if (other == nullptr || other->completed + behind_words > now_) break;
         if (!paused(event.command, other->completed, false) || paused(event.command, other->completed, true)) continue;
         if (best == nullptr || other->completed > best->completed) best = other;
       }
@@ -211,12 +216,17 @@ class Walk {
       while (command > 0 && event_of(command - 1) == nullptr) --command;
       const Event* before = command == 0 ? nullptr : by_command_[command - 1];
       const uint64_t came = before == nullptr ? 0 : is_sequencer(*before) ? before->completed : before->issued;
-      if (room != nullptr && room->completed <= now_ && room->completed > came) {
+      // The words came before that, or after it.
+      const Event* resumed = own ? nullptr : ended_pause(here, came);
+      const bool words_were_late = resumed != nullptr && room != nullptr && resumed->completed > room->completed;
+      if (room != nullptr && !words_were_late && room->completed <= now_ && room->completed > came) {
         cut(Why::kIssue, &here, room->completed);
         return room;
       }
-      if (own) cut_own(here);
-      const Event* resumed = ended_pause(here, came);
+      if (own) {
+        cut_own(here);
+        resumed = ended_pause(here, came);
+      }
       cut_fetch(here, resumed == nullptr ? came : resumed->completed);
       if (resumed != nullptr) return resumed;
       if (before == nullptr) return nullptr;

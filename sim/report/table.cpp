@@ -379,9 +379,9 @@ std::string bound_text(const Bound& bound) {
 }
 
 std::string room_text(const RoomBound& room) {
-  return fmt::format(
-      "{} cycles with what the chip holds: behind \'{}\' come {} bytes of weights, and it has room for {}",
-      grouped(room.cycles), room.tensor, grouped(room.weight_bytes), grouped(room.chip_bytes));
+  return fmt::format("{} cycles with what the chip holds: behind {} come {} bytes of weights, and it has room for {}",
+                     grouped(room.cycles), graph::in_quotes(room.tensor), grouped(room.weight_bytes),
+                     grouped(room.chip_bytes));
 }
 
 std::string back_end_lines(const std::vector<EngineRun>& engines, const PersistentRun& persistent_sram) {

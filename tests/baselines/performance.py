@@ -43,7 +43,7 @@ those of the job's stream, [without the firmware](report.md#what-the-firmware-co
   network. No order of commands is faster, but a shorter form of the constants, or fewer MACs, would be.
 - **times**: cycles over the bound.
 - **with room**: the bound with what the chip can hold, where that is more. Weights that are only used behind some tensor can be loaded before it is
-  there as far as scratchpad, persistent SRAM and MXU have room for them; the rest comes from DRAM when the array has done the work before it
+  there as far as the chip has room for them; the rest comes from DRAM when the array has done the work before it
   ([exactly](report.md#what-limits-a-layer)). **times**, behind it: cycles over that.
 - **beyond the bound**: what else the job waits for: the [causes](report.md#what-limits-a-layer) on the critical path, as shares of the cycles, the
   largest three of at least 1 %. Of the bound's own resource only what exceeds the bound counts: `mxu_compute` there are products of the array that

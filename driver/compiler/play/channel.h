@@ -17,8 +17,8 @@ namespace npu::compiler::play {
 
 class Channel : private Actor, private BurstUser {
  public:
-  // Where a side of the command lies: in DRAM at `address`, or on the chip; in the persistent SRAM at an address of
-  // which only what it is within a row of that is known.
+  // Where a side of the command lies: in DRAM at `address`, or on the chip; in the persistent SRAM, of whose
+  // addresses only the place within a row is known.
   struct Place {
     bool dram = false;
     uint64_t address = 0;
