@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "driver/compiler/lower/views.h"
+#include "driver/graph/element.h"
 #include "driver/graph/float_format.h"
 #include "hw/contract/elements.h"
 

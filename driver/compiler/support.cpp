@@ -4,7 +4,7 @@
 #include <set>
 
 #include "driver/compiler/lower/refusals.h"
-#include "driver/compiler/lower/views.h"
+#include "driver/graph/element.h"
 #include "hw/contract/error.h"
 
 namespace npu::compiler {

@@ -43,9 +43,7 @@ class Scoreboard {
   [[nodiscard]] timing::UnderWay under_way() const {
     timing::UnderWay sum;
     for (const contract::Queue queue : contract::kQueuesOfEngines) {
-      const auto index = static_cast<size_t>(queue);
-      const bool transfer = contract::engine_of(queue) == contract::Engine::kDma;
-      (transfer ? sum.transfers : sum.tiles) += issued_[index] - completed_[index];
+      sum.add(queue, issued_[contract::index_of(queue)] - completed_[contract::index_of(queue)]);
     }
     return sum;
   }

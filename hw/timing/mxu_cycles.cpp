@@ -51,9 +51,13 @@ uint64_t mxu_window(const MxuCommand& command) {
   return command.mode == MxuMode::kMatmul ? 1 : uint64_t{command.kernel_h} * command.kernel_w;
 }
 
+uint64_t mxu_rate(Element src, Element weights, const Capabilities& caps) {
+  if (const uint32_t cycles = contract::mxu_float_cycles(src, caps); cycles > 0) return cycles;
+  return (src == Element::kI16 ? 2 : 1) * (weights == Element::kI16 ? 2 : 1);
+}
+
 MxuLoops mxu_loops(const MxuCommand& command, const Capabilities& caps) {
   const bool wide_src = command.src_type == Element::kI16;
-  const bool wide_weights = command.weight_type == Element::kI16;
   const uint64_t accumulator_bytes = wide_src ? 8 : 4;
   const uint64_t depth = command.mode == MxuMode::kDepthwise ? caps.mxu_dw_taps : caps.mxu_depth;
   MxuLoops loops;
@@ -66,8 +70,7 @@ MxuLoops mxu_loops(const MxuCommand& command, const Capabilities& caps) {
   loops.groups = ceil_div(command.out_c, loops.cols);
   loops.last_cols = command.out_c - (loops.groups - 1) * loops.cols;
   loops.steps = reduction_steps(command, caps);
-  const uint64_t float_rate = contract::mxu_float_cycles(command.src_type, caps);
-  loops.rate = float_rate > 0 ? float_rate : (wide_src ? 2 : 1) * (wide_weights ? 2 : 1);
+  loops.rate = mxu_rate(command.src_type, command.weight_type, caps);
   // A column's slot is written whole, the tail of the reduction as zeros.
   loops.step_bytes = depth * element_bytes(command.weight_type);
   loops.port_bytes = caps.mxu_weight_port_bytes;

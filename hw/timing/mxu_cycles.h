@@ -28,6 +28,10 @@ inline constexpr uint64_t kMxuRescaleStages = 5;
 // RESCALEs that the value of an accumulator passes with a residual: its own, that of one side, that of the sum.
 inline constexpr uint64_t kMxuResidualRescales = 3;
 
+// Cycles that a pixel spends in a step of the reduction: 1 int8, 2 int16 x int8, 4 int16 x int16; what the machine says
+// of a floating-point format, 1 where it has none.
+[[nodiscard]] uint64_t mxu_rate(contract::Element src, contract::Element weights, const contract::Capabilities& caps);
+
 // The loops of a tile. All counts are at least 1.
 struct MxuLoops {
   uint64_t side_by_side = 1;  // pixels that count as one
@@ -37,10 +41,9 @@ struct MxuLoops {
   uint64_t last_pixels = 1;  // pixels of the last block
   uint64_t cols = 1;         // channels of a group; the last one may be smaller
   uint64_t groups = 1;
-  uint64_t last_cols = 1;  // channels of the last group
-  uint64_t steps = 1;      // steps of the reduction
-  // Cycles that a pixel spends in a step: 1 int8, 2 int16 x int8, 4 int16 x int16, else contract::mxu_float_cycles.
-  uint64_t rate = 1;
+  uint64_t last_cols = 1;   // channels of the last group
+  uint64_t steps = 1;       // steps of the reduction
+  uint64_t rate = 1;        // mxu_rate()
   uint64_t step_bytes = 1;  // bytes of weights that a step holds for one channel
   uint64_t port_bytes = 1;  // of weights (and of parameters) a cycle
   uint64_t pipeline = 0;    // stages from operand to accumulator

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "hw/contract/queues.h"
 #include "hw/timing/cycles.h"
 
 namespace npu::timing {
@@ -22,6 +23,10 @@ inline constexpr uint64_t kCounterCycles = kConditionCycles + 2;
 // Commands that were issued and have not completed: of DMA, and of the MXU and the VPU.
 struct UnderWay {
   uint64_t transfers = 0, tiles = 0;
+
+  constexpr void add(contract::Queue queue, uint64_t commands) {
+    (contract::engine_of(queue) == contract::Engine::kDma ? transfers : tiles) += commands;
+  }
 };
 // With as many, memory's time is mostly better spent on their data than on words that come too early: the prefetch asks
 // for none. An engine whose next command is not among them waits longer for it.

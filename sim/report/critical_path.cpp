@@ -179,8 +179,7 @@ class Walk {
     timing::UnderWay under_way;
     for (const Queue queue : contract::kQueuesOfEngines) {
       const size_t issued = issued_before(queue, command), done = completed_by(queue, cycle, inclusive);
-      const bool transfer = contract::engine_of(queue) == contract::Engine::kDma;
-      (transfer ? under_way.transfers : under_way.tiles) += issued - std::min(issued, done);
+      under_way.add(queue, issued - std::min(issued, done));
     }
     return timing::prefetch_pauses(under_way);
   }

@@ -9,37 +9,15 @@
 #include <vector>
 
 #include "driver/graph/analyse.h"
-#include "hw/contract/elements.h"
+#include "driver/graph/element.h"
+#include "hw/timing/mxu_cycles.h"
 #include "sim/report/work.h"
 
 namespace npu::report {
 namespace {
 
 using contract::Capabilities;
-using contract::Element;
-using graph::DType;
 using graph::Op;
-
-// Cycles that one product of the array takes; 1 where it does not say.
-uint64_t product_cycles(DType activations, DType weights, const Capabilities& caps) {
-  const auto floating = [&](Element type) { return std::max<uint64_t>(contract::mxu_float_cycles(type, caps), 1); };
-  switch (activations) {
-    case DType::kInt16:
-      return weights == DType::kInt16 ? 4 : 2;
-    case DType::kFp32:
-      return floating(Element::kF32);
-    case DType::kFp16:
-      return floating(Element::kF16);
-    case DType::kBf16:
-      return floating(Element::kBf16);
-    case DType::kFp8E4M3:
-      return floating(Element::kF8e4m3);
-    case DType::kFp8E5M2:
-      return floating(Element::kF8e5m2);
-    default:
-      return 1;
-  }
-}
 
 // Work beyond that is left out: sums of it stay within 64 bits.
 constexpr uint64_t kMostWork = uint64_t{1} << 40;
@@ -134,7 +112,8 @@ class Finder {
     const auto macs = static_cast<uint64_t>(std::max<int64_t>(graph::macs(block_, op), 0));
     if (macs == 0 || macs > kMostWork || op.op == Op::kConv3d) return {};
     const graph::Tensor &input = block_.tensors[op.inputs[0]], &weights = block_.tensors[op.inputs[1]];
-    const uint64_t work = std::min(macs * product_cycles(input.type, weights.type, caps_), kMostWork);
+    const uint64_t cycles = timing::mxu_rate(*graph::element_of(input.type), *graph::element_of(weights.type), caps_);
+    const uint64_t work = std::min(macs * cycles, kMostWork);
     if (op.op != Op::kDepthwiseConv2d) return {work, 0};
     // One of few channels is less work as a convolution whose other weights are 0.
     const auto channels = static_cast<uint64_t>(input.shape.back());

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "driver/compiler/lower/ewise_rules.h"
+#include "driver/graph/element.h"
 #include "hw/contract/elements.h"
 
 namespace npu::compiler {

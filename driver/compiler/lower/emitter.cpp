@@ -8,6 +8,7 @@
 
 #include "driver/compiler/lower/convolution.h"
 #include "driver/compiler/lower/families.h"
+#include "driver/graph/element.h"
 #include "driver/graph/value.h"
 #include "hw/contract/error.h"
 

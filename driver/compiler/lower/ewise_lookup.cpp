@@ -9,6 +9,7 @@
 
 #include "driver/compiler/lower/registers.h"
 #include "driver/compiler/lower/tensor_range.h"
+#include "driver/graph/element.h"
 #include "hw/contract/uop_fields.h"
 #include "hw/timing/cycles.h"
 #include "hw/timing/vpu_cycles.h"

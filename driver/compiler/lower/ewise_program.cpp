@@ -12,6 +12,7 @@
 #include "driver/compiler/lower/registers.h"
 #include "driver/compiler/lower/tensor_range.h"
 #include "driver/compiler/parameter_block.h"
+#include "driver/graph/element.h"
 #include "hw/contract/elements.h"
 #include "hw/contract/error.h"
 #include "hw/contract/gen/micro_operations.h"

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "driver/compiler/fold.h"
-#include "driver/compiler/lower/views.h"
+#include "driver/graph/element.h"
 #include "driver/graph/float_format.h"
 
 namespace npu::compiler {

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "driver/compiler/lower/views.h"
+#include "driver/graph/element.h"
 #include "driver/graph/float_format.h"
 #include "hw/contract/elements.h"
 

@@ -9,6 +9,7 @@
 #include "driver/compiler/lower/ewise_rules.h"
 #include "driver/compiler/lower/residual.h"
 #include "driver/compiler/lower/views.h"
+#include "driver/graph/element.h"
 #include "hw/contract/elements.h"
 #include "hw/contract/error.h"
 

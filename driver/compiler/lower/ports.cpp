@@ -7,6 +7,7 @@
 
 #include "driver/compiler/lower/emitter.h"
 #include "driver/compiler/lower/regions.h"
+#include "driver/graph/element.h"
 #include "driver/graph/value.h"
 #include "hw/contract/error.h"
 

@@ -6,6 +6,7 @@
 
 #include "driver/compiler/lower/convolution.h"
 #include "driver/compiler/lower/parameters.h"
+#include "driver/graph/element.h"
 #include "hw/contract/elements.h"
 
 namespace npu::compiler {

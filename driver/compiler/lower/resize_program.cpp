@@ -8,6 +8,7 @@
 #include "driver/compiler/lower/fusion.h"
 #include "driver/compiler/lower/registers.h"
 #include "driver/compiler/lower/views.h"
+#include "driver/graph/element.h"
 #include "hw/contract/elements.h"
 #include "hw/contract/error.h"
 #include "hw/contract/uop_fields.h"

@@ -3,7 +3,7 @@
 
 #include "driver/compiler/lower/ewise_rules.h"
 #include "driver/compiler/lower/parameters.h"
-#include "driver/compiler/lower/views.h"
+#include "driver/graph/element.h"
 
 namespace npu::compiler {
 namespace {

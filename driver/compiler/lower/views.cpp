@@ -41,42 +41,6 @@ void copy_from(const View& view, size_t dim, const uint8_t* in, uint8_t* out, st
 
 }  // namespace
 
-std::optional<contract::Element> element_of(graph::DType type) {
-  switch (type) {
-    case graph::DType::kBool:
-      return contract::Element::kBool;
-    case graph::DType::kInt4:
-    case graph::DType::kInt8:
-      return contract::Element::kI8;
-    case graph::DType::kInt16:
-      return contract::Element::kI16;
-    case graph::DType::kInt32:
-      return contract::Element::kI32;
-    case graph::DType::kInt48:
-      return contract::Element::kI48;
-    case graph::DType::kFp32:
-      return contract::Element::kF32;
-    case graph::DType::kFp16:
-      return contract::Element::kF16;
-    case graph::DType::kBf16:
-      return contract::Element::kBf16;
-    case graph::DType::kFp8E4M3:
-      return contract::Element::kF8e4m3;
-    case graph::DType::kFp8E5M2:
-      return contract::Element::kF8e5m2;
-    case graph::DType::kUnknown:
-    case graph::DType::kShape:
-    case graph::DType::kFp6E2M3:
-    case graph::DType::kFp6E3M2:
-    case graph::DType::kFp4E2M1:
-    case graph::DType::kFp8Ue8M0:
-    case graph::DType::kInt64:
-    case graph::DType::kMxInt8:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
 int64_t product(std::span<const int64_t> dims) {
   int64_t count = 1;
   for (int64_t dim : dims) count *= dim;

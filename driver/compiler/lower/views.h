@@ -14,9 +14,6 @@ namespace npu::compiler {
 
 using Dims = std::vector<int64_t>;
 
-// How the device stores an element of a type; nullopt when it has no such element. INT4 takes a byte an element.
-[[nodiscard]] std::optional<contract::Element> element_of(graph::DType type);
-
 [[nodiscard]] int64_t product(std::span<const int64_t> dims);
 // Dimensions other than 1.
 [[nodiscard]] Dims squeeze(std::span<const int64_t> dims);

@@ -203,7 +203,7 @@ bool Player::drained() const {
 
 timing::UnderWay Player::under_way() const {
   timing::UnderWay sum;
-  for (const QueueState& queue : queues_) (queue.channel ? sum.transfers : sum.tiles) += queue.under_way();
+  for (const Queue queue : contract::kQueuesOfEngines) sum.add(queue, queues_[queue].under_way());
   return sum;
 }
 

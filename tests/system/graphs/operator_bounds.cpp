@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 
+#include "driver/graph/element.h"
 #include "driver/graph/float_format.h"
 #include "hw/contract/error.h"
 #include "tests/unit/compiler/float_function_bounds.h"
@@ -47,12 +48,6 @@ int64_t broadcast(const graph::Shape& from, const graph::Shape& to, int64_t elem
   return at;
 }
 
-contract::Element element_of(DType type) {
-  return type == DType::kFp32   ? contract::Element::kF32
-         : type == DType::kFp16 ? contract::Element::kF16
-                                : contract::Element::kBf16;
-}
-
 double function_share(const Judged& j, int64_t i) {
   namespace functions = compiler::testing;
   functions::FloatOperands operands;
@@ -60,7 +55,7 @@ double function_share(const Judged& j, int64_t i) {
   if (j.operands.size() > 1) operands.y = number_at(j.operands[1], broadcast(j.operands[1].shape, j.want.shape, i));
   const double want = functions::float_reference(j.op.op, operands.x, operands.y);
   const double got = number_at(j.got, i);
-  const double share = functions::error_share(j.op.op, element_of(j.want.type), operands, got, want);
+  const double share = functions::error_share(j.op.op, *element_of(j.want.type), operands, got, want);
   // The bound of a POW that is 0 in double precision may be no number.
   return !std::isnan(share) ? share : got == want ? 0 : kInfinity;
 }

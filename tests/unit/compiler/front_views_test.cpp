@@ -20,13 +20,6 @@ TEST(Views, DenseViewHasStridesOfCOrder) {
   EXPECT_TRUE(inner_dense(view));
 }
 
-TEST(Views, Int48TakesEightBytesAndInt4One) {
-  EXPECT_EQ(contract::element_bytes(*element_of(graph::DType::kInt48)), 8u);
-  EXPECT_EQ(contract::element_bytes(*element_of(graph::DType::kInt4)), 1u);
-  EXPECT_EQ(element_of(graph::DType::kFp32), contract::Element::kF32);
-  EXPECT_EQ(element_of(graph::DType::kShape), std::nullopt);
-}
-
 TEST(Views, ReshapeOfADenseViewIsDense) {
   const auto view = reshape(dense({2, 3, 4}), {4, 1, 6});
   ASSERT_TRUE(view);

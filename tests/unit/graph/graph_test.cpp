@@ -8,6 +8,7 @@
 
 #include "driver/graph/analyse.h"
 #include "driver/graph/builder.h"
+#include "driver/graph/element.h"
 #include "driver/graph/file_number.h"
 #include "driver/graph/operators.h"
 #include "driver/graph/text.h"
@@ -19,6 +20,13 @@
 
 namespace npu::graph {
 namespace {
+
+TEST(Element, OfInt48TakesEightBytesAndOfInt4One) {
+  EXPECT_EQ(contract::element_bytes(*element_of(DType::kInt48)), 8u);
+  EXPECT_EQ(contract::element_bytes(*element_of(DType::kInt4)), 1u);
+  EXPECT_EQ(element_of(DType::kFp32), contract::Element::kF32);
+  EXPECT_EQ(element_of(DType::kShape), std::nullopt);
+}
 
 TEST(Names, AreThoseOfTheFormat) {
   for (uint32_t i = 0; i < kOpCount; ++i) {
