@@ -51,7 +51,7 @@ struct DramKey {
   bool optional = false;                         // 0 without it
 };
 
-constexpr std::array<DramKey, 13> kDramKeys = {{
+constexpr std::array<DramKey, 14> kDramKeys = {{
     {"data_rate_mts", "MT/s", 50, 20000, false, &Dram::data_rate_mts, DramKey::kAlways},
     {"bus_bits", "bits", 8, 8192, true, &Dram::bus_bits, DramKey::kAlways},
     {"latency_ns", "ns", 1, 1000, false, &Dram::latency_ns, DramKey::kLatency},
@@ -65,6 +65,7 @@ constexpr std::array<DramKey, 13> kDramKeys = {{
     {"t_refi_ns", "ns", 100, 1000000, false, &Dram::t_refi_ns},
     {"t_rfc_ns", "ns", 1, 100000, false, &Dram::t_rfc_ns},
     {"refreshes_postponed", "refreshes", 0, 8, false, &Dram::refreshes_postponed, DramKey::kRows, true},
+    {"refresh_by_bank", "0 or 1", 0, 1, false, &Dram::refresh_by_bank, DramKey::kRows, true},
 }};
 
 // A parser's message may quote a character of the file as it is, a line end too.
@@ -259,10 +260,13 @@ class Parser {
             "so few that a row of each fits into dram_mib = " + text(caps.dram_mib));
     require(dram.t_ras_ns >= dram.t_rcd_ns, "dram.t_ras_ns", dram.t_ras_ns,
             "at least dram.t_rcd_ns = " + text(dram.t_rcd_ns));
-    const uint64_t most_refresh = uint64_t{dram.t_refi_ns} * kMostRefreshPercent / 100;
+    // Bank by bank those of all banks follow each other.
+    const uint64_t refreshes = dram.refresh_by_bank != 0 ? dram.banks : 1;
+    const uint64_t most_refresh = uint64_t{dram.t_refi_ns} * kMostRefreshPercent / 100 / refreshes;
     require(dram.t_rfc_ns <= most_refresh, "dram.t_rfc_ns", dram.t_rfc_ns,
             "at most " + text(most_refresh) + " (" + text(kMostRefreshPercent) + " % of dram.t_refi_ns = " +
-                text(dram.t_refi_ns) + "), so that refreshes leave time for work; lower it or raise dram.t_refi_ns");
+                text(dram.t_refi_ns) + (refreshes > 1 ? ", over " + text(refreshes) + " banks" : "") +
+                "), so that refreshes leave time for work; lower it or raise dram.t_refi_ns");
     const uint64_t accesses = accesses_per_ms(dram);
     require(accesses >= kLeastAccesses, "dram.t_rfc_ns", dram.t_rfc_ns,
             "so short that the control CPU reaches the DRAM " + text(kLeastAccesses) + " times in 1 ms, but it does " +

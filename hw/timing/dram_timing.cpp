@@ -2,6 +2,7 @@
 #include "hw/timing/dram_timing.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace npu::timing {
 
@@ -33,6 +34,7 @@ RowDram::RowDram(const Dram& dram)
       t_refi_(picoseconds(dram.t_refi_ns)),
       t_rfc_(picoseconds(dram.t_rfc_ns)),
       postponed_(dram.refreshes_postponed),
+      by_bank_(dram.refresh_by_bank != 0),
       bus_(dram),
       banks_(dram.banks) {
   restart();
@@ -40,6 +42,7 @@ RowDram::RowDram(const Dram& dram)
 
 void RowDram::restart() {
   std::fill(banks_.begin(), banks_.end(), Bank{});
+  for (size_t i = 0; i < banks_.size(); ++i) banks_[i].next_refresh = t_refi_ * (i + 1) / banks_.size();
   bus_free_ = 0;
   next_refresh_ = t_refi_;
   refreshed_ = 0;
@@ -89,10 +92,66 @@ void RowDram::refresh(uint64_t start) {
   }
 }
 
+uint64_t RowDram::late_from(const Bank& bank) const { return bank.next_refresh + postponed_ / 2 * t_refi_; }
+
+uint64_t RowDram::refresh_start(const Bank& bank) const {
+  const uint64_t idle = std::min(bank.used + t_rfc_, std::max(bank.used, late_from(bank)));
+  uint64_t closed = std::max(bank.next_refresh, idle);
+  if (bank.row != kClosed) closed = std::max({closed, bank.activated + t_ras_, bank.write_end + t_wr_}) + t_rp_;
+  return std::max(closed, refreshed_);
+}
+
+void RowDram::refresh_bank(Bank& bank) {
+  ++statistics_.refreshes;
+  refreshed_ = refresh_start(bank) + t_rfc_;
+  bank.next_refresh += t_refi_;
+  bank.row = kClosed;
+  bank.ready = std::max(bank.ready, refreshed_);
+}
+
+// Once nothing has come for long, all refreshes are on time.
+void RowDram::skip_idle_rounds(uint64_t arrival) {
+  // Refreshes take at most 90 % of the time, so that those that were postponed are made up for in fewer.
+  constexpr uint64_t kRoundsToCatchUp = 100;
+  if (arrival < std::max(bus_free_, refreshed_) + kRoundsToCatchUp * t_refi_) return;
+  for (Bank& bank : banks_) {
+    const uint64_t rounds = (arrival - bank.next_refresh) / t_refi_ - 1;
+    statistics_.refreshes += rounds;
+    bank.next_refresh += rounds * t_refi_;
+    bank.row = kClosed;
+  }
+}
+
+void RowDram::refresh_banks(Bank& wanted, uint64_t arrival, uint64_t time) {
+  if (t_refi_ == 0) return;
+  skip_idle_rounds(arrival);
+  for (;;) {
+    Bank* first = nullptr;
+    uint64_t first_start = 0;
+    for (Bank& bank : banks_) {
+      const uint64_t start = refresh_start(bank);
+      const bool waits_for_no_access = late_from(bank) <= time && &bank != &wanted;
+      // Before this access arrived, none to the bank was waiting.
+      if (start >= (waits_for_no_access ? time : arrival)) continue;
+      // Of two the one that has waited longer.
+      if (first != nullptr && std::pair(start, bank.next_refresh) >= std::pair(first_start, first->next_refresh))
+        continue;
+      first = &bank, first_start = start;
+    }
+    if (first == nullptr && wanted.next_refresh + postponed_ * t_refi_ <= time) first = &wanted;
+    if (first == nullptr) return;
+    refresh_bank(*first);
+  }
+}
+
 uint64_t RowDram::access_row(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) {
   Bank& bank = banks_[address / row_bytes_ % banks_.size()];
   const uint64_t row = address / row_bytes_ / banks_.size();
-  refresh_until(arrival, std::max(arrival, bank.ready));
+  if (by_bank_) {
+    refresh_banks(bank, arrival, std::max(arrival, bank.ready));
+  } else {
+    refresh_until(arrival, std::max(arrival, bank.ready));
+  }
   const uint64_t start = std::max(arrival, bank.ready);
   uint64_t column = start;
   if (bank.row == row) {
@@ -111,6 +170,7 @@ uint64_t RowDram::access_row(uint64_t arrival, uint64_t address, uint64_t bytes,
   }
   const uint64_t data = std::max(column + t_cas_, bus_free_);
   bus_free_ = data + bus_.time(bytes);
+  bank.used = bus_free_;
   bank.ready = bus_free_ - t_cas_;
   if (write) bank.write_end = bus_free_;
   return bus_free_;

@@ -24,9 +24,10 @@ struct Dram {
   uint32_t t_cas_ns = 0;             // read command to data
   uint32_t t_ras_ns = 0;             // activate to precharge, at least
   uint32_t t_wr_ns = 0;              // end of write data to precharge
-  uint32_t t_refi_ns = 0;            // between refreshes
-  uint32_t t_rfc_ns = 0;             // a refresh, in which all banks are busy and after which all rows are closed
+  uint32_t t_refi_ns = 0;            // between refreshes of a bank
+  uint32_t t_rfc_ns = 0;             // a refresh
   uint32_t refreshes_postponed = 0;  // at most, while accesses come
+  uint32_t refresh_by_bank = 0;      // 1: a refresh takes one bank; 0: all of them
 
   // Peak, bytes a second.
   [[nodiscard]] uint64_t bytes_per_second() const { return uint64_t{data_rate_mts} * 1'000'000 * (bus_bits / 8); }
@@ -80,6 +81,11 @@ class FixedDram final : public DramTiming {
 // after the activation and t_wr after the last write data). Every t_refi a refresh is due, in which all banks are busy
 // for t_rfc and after which their rows are closed. As controllers do, it waits until the bus has been idle for as long
 // as a refresh takes, one after the other, but for so many of them only that may be postponed: then accesses wait.
+//
+// Bank by bank, each bank has a refresh of its own due every t_refi, those of all banks spread over that time. It waits
+// until no access to the bank has come for as long as a refresh takes, and its row is closed; the other banks go on,
+// but only one is refreshed at a time. Once half as many as may be postponed are due, it waits for no access but those
+// that the bus serves, and once all are, for none.
 class RowDram final : public DramTiming {
  public:
   struct Statistics {
@@ -100,14 +106,23 @@ class RowDram final : public DramTiming {
     uint64_t ready = 0;  // for the next column command
     uint64_t activated = 0;
     uint64_t write_end = 0;
+    uint64_t used = 0;          // end of the last access
+    uint64_t next_refresh = 0;  // bank by bank
   };
 
   uint64_t access_row(uint64_t arrival, uint64_t address, uint64_t bytes, bool write);
   // Does what is due before an access that arrives at `arrival` finds its bank ready at `time`.
   void refresh_until(uint64_t arrival, uint64_t time);
   void refresh(uint64_t start);
+  // Bank by bank: before such an access to `wanted`.
+  void refresh_banks(Bank& wanted, uint64_t arrival, uint64_t time);
+  void skip_idle_rounds(uint64_t arrival);
+  [[nodiscard]] uint64_t late_from(const Bank& bank) const;
+  [[nodiscard]] uint64_t refresh_start(const Bank& bank) const;
+  void refresh_bank(Bank& bank);
 
   uint64_t row_bytes_, t_rcd_, t_rp_, t_cas_, t_ras_, t_wr_, t_refi_, t_rfc_, postponed_;
+  bool by_bank_;
   DramBus bus_;
   std::vector<Bank> banks_;
   uint64_t bus_free_ = 0;

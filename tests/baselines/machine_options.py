@@ -12,8 +12,9 @@ BASE = "edge"
 NETWORKS = ["resnet50_int8", "mobilenet_v2_int8", "resnet8_int8", "ds_cnn_int8", "transformer_relu_int8"]
 # Keys of the machine's file, and the value that leaves the option out.
 WITHOUT = {"mxu_residual": 0, "mxu_split": 1, "vpu_rescale": 0, "vpu_tree": 0, "vpu_table_pairs": 0, "vpu_shared_pass": 0, "dma_read_ahead": 0,
-           "refreshes_postponed": 0}
-OF_DRAM = ["refreshes_postponed"]
+           "refreshes_postponed": 0, "refresh_by_bank": 0}
+# Those of the DRAM, and what else is another way without them.
+OF_DRAM = {"refreshes_postponed": "", "refresh_by_bank": ", t_rfc_ns: 280"}
 
 HEAD = f"""## What the options give
 
@@ -30,7 +31,7 @@ def work(found):
 
 def text_of(option):
     line = f"{option}: {WITHOUT[option]}"
-    return f"base: {BASE}\n" + (f"dram: {{{line}}}\n" if option in OF_DRAM else f"{line}\n")
+    return f"base: {BASE}\n" + (f"dram: {{{line}{OF_DRAM[option]}}}\n" if option in OF_DRAM else f"{line}\n")
 
 
 def measure(option, report):

@@ -69,6 +69,7 @@ class Page(unittest.TestCase):
         self.assertEqual(machine_options.moved(rows, {}, {"other"}), [])
         self.assertEqual(machine_options.text_of("mxu_split"), "base: edge\nmxu_split: 1\n")
         self.assertEqual(machine_options.text_of("refreshes_postponed"), "base: edge\ndram: {refreshes_postponed: 0}\n")
+        self.assertEqual(machine_options.text_of("refresh_by_bank"), "base: edge\ndram: {refresh_by_bank: 0, t_rfc_ns: 280}\n")
 
     def test_sizes_that_change(self):
         row = {"network": "images", "machine": "edge", "sizes": "1x5x5", "cycles": 605, "alone": 500}
