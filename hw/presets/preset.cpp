@@ -32,7 +32,8 @@ constexpr uint64_t kAccessBytes = 64;  // of DRAM, whatever the control CPU asks
 // Accesses of the control CPU to DRAM in 1 ms, each to a row that a refresh has closed.
 uint64_t accesses_per_ms(const Dram& dram) {
   const uint64_t transfers = std::max<uint64_t>(kAccessBytes / (dram.bus_bits / 8), 1);
-  const uint64_t access_ns = dram.t_rcd_ns + dram.t_cas_ns + transfers * 1000 / dram.data_rate_mts + 1;
+  uint64_t access_ns = dram.t_rcd_ns + dram.t_cas_ns + transfers * 1000 / dram.data_rate_mts + 1;
+  if (dram.refresh_by_bank != 0) access_ns += dram.t_rp_ns;  // closes the row before its refresh
   const uint64_t between = dram.t_refi_ns - dram.t_rfc_ns;
   // Refreshes that come due while an access is longer than the time between them are made up for behind it.
   if (access_ns > between) return between * 1'000'000 / (dram.t_refi_ns * access_ns);
@@ -260,13 +261,16 @@ class Parser {
             "so few that a row of each fits into dram_mib = " + text(caps.dram_mib));
     require(dram.t_ras_ns >= dram.t_rcd_ns, "dram.t_ras_ns", dram.t_ras_ns,
             "at least dram.t_rcd_ns = " + text(dram.t_rcd_ns));
-    // Bank by bank those of all banks follow each other.
-    const uint64_t refreshes = dram.refresh_by_bank != 0 ? dram.banks : 1;
-    const uint64_t most_refresh = uint64_t{dram.t_refi_ns} * kMostRefreshPercent / 100 / refreshes;
+    uint64_t most_refresh = uint64_t{dram.t_refi_ns} * kMostRefreshPercent / 100;
+    std::string of_banks;
+    if (dram.refresh_by_bank != 0) {  // one bank behind the other, and each is closed before
+      most_refresh = most_refresh / dram.banks - std::min<uint64_t>(dram.t_rp_ns, most_refresh / dram.banks);
+      of_banks = ", shared by " + text(dram.banks) + " banks that take dram.t_rp_ns to close";
+    }
     require(dram.t_rfc_ns <= most_refresh, "dram.t_rfc_ns", dram.t_rfc_ns,
-            "at most " + text(most_refresh) + " (" + text(kMostRefreshPercent) + " % of dram.t_refi_ns = " +
-                text(dram.t_refi_ns) + (refreshes > 1 ? ", over " + text(refreshes) + " banks" : "") +
-                "), so that refreshes leave time for work; lower it or raise dram.t_refi_ns");
+            "at most " + text(most_refresh) + " (" + text(kMostRefreshPercent) +
+                " % of dram.t_refi_ns = " + text(dram.t_refi_ns) + of_banks +
+                "), so that refreshes leave time for work; lower it or raise " + "dram.t_refi_ns");
     const uint64_t accesses = accesses_per_ms(dram);
     require(accesses >= kLeastAccesses, "dram.t_rfc_ns", dram.t_rfc_ns,
             "so short that the control CPU reaches the DRAM " + text(kLeastAccesses) + " times in 1 ms, but it does " +

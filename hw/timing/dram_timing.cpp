@@ -42,7 +42,7 @@ RowDram::RowDram(const Dram& dram)
 
 void RowDram::restart() {
   std::fill(banks_.begin(), banks_.end(), Bank{});
-  for (size_t i = 0; i < banks_.size(); ++i) banks_[i].next_refresh = t_refi_ * (i + 1) / banks_.size();
+  for (size_t i = 0; i < banks_.size(); ++i) banks_[i].next_refresh = t_refi_ + t_refi_ * i / banks_.size();
   bus_free_ = 0;
   next_refresh_ = t_refi_;
   refreshed_ = 0;
@@ -111,7 +111,8 @@ void RowDram::refresh_bank(Bank& bank) {
 
 // Once nothing has come for long, all refreshes are on time.
 void RowDram::skip_idle_rounds(uint64_t arrival) {
-  // Refreshes take at most 90 % of the time, so that those that were postponed are made up for in fewer.
+  // Closing banks and refreshing them takes at most 90 % of the time (presets), and of each at most 9 are due: fewer
+  // rounds make up for that.
   constexpr uint64_t kRoundsToCatchUp = 100;
   if (arrival < std::max(bus_free_, refreshed_) + kRoundsToCatchUp * t_refi_) return;
   for (Bank& bank : banks_) {

@@ -84,8 +84,8 @@ class FixedDram final : public DramTiming {
 //
 // Bank by bank, each bank has a refresh of its own due every t_refi, those of all banks spread over that time. It waits
 // until no access to the bank has come for as long as a refresh takes, and its row is closed; the other banks go on,
-// but only one is refreshed at a time. Once half as many as may be postponed are due, it waits for no access but those
-// that the bus serves, and once all are, for none.
+// but only one is refreshed at a time. When half as many as may be postponed wait and one more is due, it waits for no
+// access but those that the bus serves, and when all that may be postponed wait and one more is due, for none.
 class RowDram final : public DramTiming {
  public:
   struct Statistics {
@@ -94,7 +94,7 @@ class RowDram final : public DramTiming {
   };
 
   explicit RowDram(const Dram& dram);
-  void restart() override;  // all rows closed, the first refresh due t_refi from now
+  void restart() override;  // all rows closed, the first refresh due t_refi from now; bank by bank: of bank 0
   uint64_t access(uint64_t arrival, uint64_t address, uint64_t bytes, bool write) override;
   // Since restart().
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }

@@ -24,6 +24,7 @@ inline constexpr uint64_t kCounterCycles = kConditionCycles + 2;
 struct UnderWay {
   uint64_t transfers = 0, tiles = 0;
 
+  // Of an engine's queue.
   constexpr void add(contract::Queue queue, uint64_t commands) {
     (contract::engine_of(queue) == contract::Engine::kDma ? transfers : tiles) += commands;
   }

@@ -13,13 +13,14 @@ NETWORKS = ["resnet50_int8", "mobilenet_v2_int8", "resnet8_int8", "ds_cnn_int8",
 # Keys of the machine's file, and the value that leaves the option out.
 WITHOUT = {"mxu_residual": 0, "mxu_split": 1, "vpu_rescale": 0, "vpu_tree": 0, "vpu_table_pairs": 0, "vpu_shared_pass": 0, "dma_read_ahead": 0,
            "refreshes_postponed": 0, "refresh_by_bank": 0}
-# Those of the DRAM, and what else is another way without them.
+# Those of the DRAM, and keys that fit the machine without them.
 OF_DRAM = {"refreshes_postponed": "", "refresh_by_bank": ", t_rfc_ns: 280"}
 
 HEAD = f"""## What the options give
 
 Cycles of networks on `{BASE}`, and what is added when one [option of the machine's file](../../hw/presets/README.md) is left out, with the others as they
-are. [What they cost](../../rtl/README.md#what-options-cost) in cells is another matter.
+are: without `refresh_by_bank` a refresh of all banks takes 280 ns, and without `refreshes_postponed` streams meet refreshes that come bank by bank.
+[What they cost](../../rtl/README.md#what-options-cost) in cells is another matter.
 
 """
 

@@ -143,6 +143,8 @@ def main():
     fewest = parsed.fewest if parsed.fewest is not None else 1 if selection else FEWEST
     tests = make(selection or DEFAULT_SELECTION)
     verdicts = Verdicts(parsed.npu, parsed.config if parsed.on == "device" else "")
+    for left in tests.parent.glob("tmp*.partial"):  # of a run that was stopped
+        shutil.rmtree(left, ignore_errors=True)
     chosen = chosen_of(tests, parsed.per_folder)
     for first in range(0, len(chosen), AT_A_TIME):
         verdicts.judge(chosen[first : first + AT_A_TIME], tests)

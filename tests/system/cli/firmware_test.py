@@ -165,7 +165,7 @@ class SlowMemory(FirmwareTest):
     """A DRAM that is too slow for the firmware is refused; it never looks like a mistake of the firmware."""
 
     SLOW = ("base: edge\ndram: {name: slow, data_rate_mts: 50, bus_bits: 8, banks: 1, t_rcd_ns: 1000, t_rp_ns: 1000, t_cas_ns: 1000, "
-            "t_ras_ns: 1000, t_wr_ns: 1000, t_refi_ns: %d, t_rfc_ns: %d, refresh_by_bank: 0}\n")
+            "t_ras_ns: 1000, t_wr_ns: 1000, t_refi_ns: %d, t_rfc_ns: %d, refresh_by_bank: %d}\n")
 
     def machine(self, text):
         path = self.dir / "slow.yaml"
@@ -173,17 +173,17 @@ class SlowMemory(FirmwareTest):
         return path
 
     def test_the_slowest_that_are_taken_run(self):
-        for period, refresh in ((100, 50), (111111, 55000), (1000000, 100000)):
-            with self.subTest(period):
+        for period, refresh, by_bank in ((100, 50, 0), (111111, 55000, 0), (1000000, 100000, 0), (1000000, 100000, 1)):
+            with self.subTest(period=period, by_bank=by_bank):
                 result = self.good(*self.network(), "--quiet", "--check", "reference", "--config",
-                                   self.machine(self.SLOW % (period, refresh)))
+                                   self.machine(self.SLOW % (period, refresh, by_bank)))
                 self.assertIn("0 differing of 512 elements", result.out)
 
     def test_slower_ones_are_refused(self):
         self.bad(64, "bad_preset", "reaches the DRAM 150 times in 1 ms, but it does 27 times; lower it", *self.network(), "--config",
-                 self.machine(self.SLOW % (111111, 99999)))
+                 self.machine(self.SLOW % (111111, 99999, 0)))
         self.bad(64, "bad_preset", "reaches the DRAM 150 times in 1 ms, but it does 30 times; lower it", *self.network(), "--config",
-                 self.machine(self.SLOW % (100, 90)))
+                 self.machine(self.SLOW % (100, 90, 0)))
         self.bad(64, "bad_preset", "dram.t_rfc_ns is 68933, but must be at most 62040 (90 % of dram.t_refi_ns = 68934)",
                  *self.network(), "--config", self.machine("base: edge\ndram: {t_refi_ns: 68934, t_rfc_ns: 68933, refresh_by_bank: 0}\n"))
 

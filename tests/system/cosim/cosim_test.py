@@ -115,7 +115,7 @@ class SmallNetwork(Cosim):
         lines += ["dram:"] + [f"  {name}: {value}" for name, value in machine["dram"].items()]
         path = self.dir / "other.yaml"
         path.write_text("\n".join(lines) + "\n")
-        for fragment in ("no RTL was built of an MXU of 8 columns, depth 8 and 8192 bytes of accumulators with mxu_int16 1, mxu_residual 0, ",
+        for fragment in ("no RTL was built of an MXU of 8 columns, depth 8 and 8192 bytes of accumulators with mxu_int16 1, mxu_residual 1, ",
                          "mxu_split 1, mxu_fp8_cycles 0, ",
                          "as this machine has; there is RTL of nano, edge",
                          "cmake -DNPU_RTL_MACHINES=FILE.yaml"):

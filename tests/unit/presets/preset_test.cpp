@@ -130,10 +130,11 @@ const BadPreset kBadPresets[] = {
      "psram_port_bytes is 4, but must be a power of two from 8 to 512 (bytes/cycle)"},
     {{{"psram_bytes", "psram_bytes: 2048"}}, "", "var_entries is 128, but must be less than 128: its table"},
     {{{"dma_port_bytes", "dma_port_bytes: 512"}}, "", "dma_port_bytes is 512, but must be at most dma_burst_bytes"},
-    {{{"t_rfc_ns", "t_rfc_ns: 440"}},
+    {{{"t_rfc_ns", "t_rfc_ns: 422"}},
      "",
-     "dram.t_rfc_ns is 440, but must be at most 439 (90 % of dram.t_refi_ns = 3904, over 8 banks), so that refreshes "
-     "leave time for work; lower it or raise dram.t_refi_ns"},
+     "dram.t_rfc_ns is 422, but must be at most 421 (90 % of dram.t_refi_ns = 3904, shared by 8 banks that take "
+     "dram.t_rp_ns to close), so that refreshes leave time for work; lower it or raise dram.t_refi_ns"},
+    {{{"t_rfc_ns", "t_rfc_ns: 1"}, {"t_rp_ns", "t_rp_ns: 500"}}, "", "dram.t_rfc_ns is 1, but must be at most 0 ("},
     {{{"t_rfc_ns", "t_rfc_ns: 3514"}, {"refresh_by_bank", "refresh_by_bank: 0"}},
      "",
      "dram.t_rfc_ns is 3514, but must be at most 3513 (90 % of dram.t_refi_ns = 3904), so that refreshes leave time "

@@ -158,7 +158,7 @@ TEST(DramTimingTest, RefreshesKeepTheirRate) {
   }
 }
 
-// Of the banks 0 to 3 at 250,000, 500,000, 750,000 and 1,000,000, and so on.
+// Due of the banks 0 to 3 at 1,000,000, 1,250,000, 1,500,000 and 1,750,000, and so on.
 Dram by_bank(uint32_t postponed) {
   Dram by_bank = patient(postponed);
   by_bank.refresh_by_bank = 1;
@@ -167,32 +167,29 @@ Dram by_bank(uint32_t postponed) {
 
 TEST(DramTimingTest, ARefreshOfABankLeavesTheOthersAlone) {
   RowDram timing(by_bank(0));
-  EXPECT_EQ(timing.access(240'000, 0, 64, false), 272'000u);
-  // Bank 0 is used until 272,000, closed at 284,000 and busy until 384,000.
-  EXPECT_EQ(timing.access(300'000, kBankStep, 64, false), 332'000u);
-  EXPECT_EQ(timing.access(350'000, 64, 64, false), 384'000u + 32'000u);
+  EXPECT_EQ(timing.access(990'000, 0, 64, false), 1'022'000u);
+  // Bank 0 is used until 1,022,000, closed at 1,034,000 and busy until 1,134,000.
+  EXPECT_EQ(timing.access(1'050'000, kBankStep, 64, false), 1'082'000u);
+  EXPECT_EQ(timing.access(1'100'000, 64, 64, false), 1'134'000u + 32'000u);
   EXPECT_EQ(timing.statistics(), (RowDram::Statistics{0, 3, 0, 1}));
   // The row of bank 1 is still open when its refresh is due, which waits for its end and for t_rp.
-  EXPECT_EQ(timing.access(490'000, kBankStep, 64, false), 512'000u);
-  EXPECT_EQ(timing.access(510'000, kBankStep + 64, 64, false), 512'000u + 12'000 + 100'000 + 32'000);
+  EXPECT_EQ(timing.access(1'240'000, kBankStep, 64, false), 1'262'000u);
+  EXPECT_EQ(timing.access(1'260'000, kBankStep + 64, 64, false), 1'262'000u + 12'000 + 100'000 + 32'000);
 }
 
 TEST(DramTimingTest, ABankThatIsUsedPostponesItsRefresh) {
   for (const uint32_t postponed : {0, 1, 2}) {
     RowDram timing(by_bank(postponed));
-    uint64_t before = 0;
+    uint64_t before = 0, waited = 0;
     // All of them wait, so that the bank is never idle. Data of 8,000 follow each other until the refresh.
-    for (uint64_t i = 0;; ++i) {
+    for (uint64_t i = 0; i < 1'000 && waited == 0; ++i) {
       const uint64_t done = timing.access(0, i % 16 * 64, 64, false);
-      if (i > 0 && done != before + 8'000) {
-        // The first command, t_cas before its data, that may not go before the refresh.
-        EXPECT_GT(before - 14'000 + 8'000, 250'000 + postponed * 1'000'000u);
-        EXPECT_LE(before - 14'000, 250'000 + postponed * 1'000'000u + 8'000);
-        EXPECT_EQ(done, before + 12'000 + 100'000 + 32'000);
-        break;
-      }
-      before = done;
+      if (i > 0 && done != before + 8'000) waited = done - before;
+      if (waited == 0) before = done;
     }
+    // The next command, t_cas before its data, would have come when the refresh may no longer wait.
+    EXPECT_EQ(before - 14'000, 1'000'000 + postponed * 1'000'000u + 2'000) << postponed;
+    EXPECT_EQ(waited, 12'000u + 100'000 + 32'000) << postponed;
   }
 }
 
@@ -203,31 +200,33 @@ TEST(DramTimingTest, BanksForWhichAccessesWaitAreRefreshedBehindOthers) {
   uint64_t done = 0;
   for (uint64_t i = 0; i < accesses; ++i) done = timing.access(0, i * 64, 64, false);
   EXPECT_LT(done, accesses * 8'000 * 11 / 10);
-  EXPECT_GE(timing.statistics().refreshes, 4 * (done / 1'000'000 - 8));
+  EXPECT_GE(timing.statistics().refreshes, 4 * (done / 1'000'000 - 9));
 }
 
 TEST(DramTimingTest, RefreshesOfBanksFollowEachOther) {
   RowDram timing(by_bank(8));
-  // Two banks take turns until 1,100,000, so that their refreshes, due at 250,000 and 500,000, wait.
+  // Banks 0 and 1 take turns until 1,856,000 and 1,864,000, so that their refreshes wait.
   uint64_t done = 0;
-  for (uint64_t i = 0; done < 1'100'000; ++i) done = timing.access(0, i % 2 * kBankStep + i / 2 % 16 * 64, 64, false);
+  for (uint64_t i = 0; done < 1'864'000; ++i) done = timing.access(0, i % 2 * kBankStep + i / 2 % 16 * 64, 64, false);
+  EXPECT_EQ(done, 1'864'000u);
   EXPECT_EQ(timing.statistics().refreshes, 0u);
-  // Those of banks 2 and 3, of 750,000 and 1,000,000, were on time. Bank 0 waits for 100,000, is closed at some
-  // 1,212,000 and busy until 1,312,000, then bank 1 is, and then bank 0 again, whose second one has been due since
-  // 1,250,000.
-  EXPECT_EQ(timing.access(1'400'000, 2 * kBankStep, 64, false), 1'400'000u + 32'000);
+  // Those of banks 2 and 3 are on time. Banks 0 and 1 wait for 100,000 and for t_rp: bank 0 is busy from 1,968,000 on,
+  // bank 1 from 2,068,000 on. The next one of bank 0, due at 2,000,000, comes behind it.
+  EXPECT_EQ(timing.access(2'100'000, 2 * kBankStep, 64, false), 2'100'000u + 32'000);
   EXPECT_EQ(timing.statistics().refreshes, 4u);
+  EXPECT_EQ(timing.access(2'101'000, kBankStep, 64, false), 2'168'000u + 32'000);
 }
 
 TEST(DramTimingTest, RefreshesOfBanksAreOnTimeAfterALongPause) {
   RowDram timing(by_bank(2));
-  // That of bank 1 begins at 200,500,000 and takes 100,000.
-  EXPECT_EQ(timing.access(200'550'000, kBankStep, 64, false), 200'632'000u);
-  EXPECT_EQ(timing.statistics().refreshes, 201u + 201u + 200u + 200u);
-  EXPECT_EQ(timing.access(400'610'000, kBankStep, 64, false), 400'642'000u);
-  EXPECT_EQ(timing.statistics().refreshes, 401u + 401u + 400u + 400u);
+  // That of bank 1 begins at 200,250,000 and takes 100,000.
+  EXPECT_EQ(timing.access(200'300'000, kBankStep, 64, false), 200'382'000u);
+  EXPECT_EQ(timing.statistics().refreshes, 200u + 200u + 199u + 199u);
+  EXPECT_EQ(timing.access(400'360'000, kBankStep, 64, false), 400'392'000u);
+  EXPECT_EQ(timing.statistics().refreshes, 400u + 400u + 399u + 399u);
 }
 
+// Few wait where banks are mostly idle; where they never are, as many as may.
 TEST(DramTimingTest, RefreshesOfBanksKeepTheirRate) {
   for (const uint32_t postponed : {0, 1, 8}) {
     RowDram timing(by_bank(postponed));
@@ -235,8 +234,14 @@ TEST(DramTimingTest, RefreshesOfBanksKeepTheirRate) {
     for (uint64_t i = 0; i < 20'000; ++i) {
       at += (i * i * 7919) % 130'000;
       static_cast<void>(timing.access(at, i * 192, 64, i % 3 == 0));
-      ASSERT_GE(timing.statistics().refreshes + 4 * (postponed + 1), 4 * (at / 1'000'000));
+      ASSERT_GE(timing.statistics().refreshes + 8, 4 * (at / 1'000'000));
       ASSERT_LE(timing.statistics().refreshes, 4 * (at / 1'000'000 + 1));
+    }
+    timing.restart();
+    at = 0;
+    for (uint64_t i = 0; i < 100'000; ++i) {
+      at = timing.access(at, i % 16 * 64, 64, false);
+      ASSERT_GE(timing.statistics().refreshes + 4 + postponed + 1, 4 * (at / 1'000'000));
     }
   }
 }
