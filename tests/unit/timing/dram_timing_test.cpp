@@ -144,17 +144,25 @@ TEST(DramTimingTest, AsManyAsMayBePostponedAndNoMore) {
   EXPECT_EQ(timing.statistics().refreshes, before + 1);
 }
 
+// Calls check(arrival) behind each access.
+template <class Check>
+void access_now_and_then(RowDram& timing, Check check) {
+  uint64_t at = 0;
+  for (uint64_t i = 0; i < 20'000 && !::testing::Test::HasFatalFailure(); ++i) {
+    at += (i * i * 7919) % 130'000;
+    static_cast<void>(timing.access(at, i * 192, 64, i % 3 == 0));
+    check(at);
+  }
+}
+
 // However accesses come, no refresh is lost, and none waits for longer than it may.
 TEST(DramTimingTest, RefreshesKeepTheirRate) {
   for (const uint32_t postponed : {0, 1, 8}) {
     RowDram timing(patient(postponed));
-    uint64_t at = 0;
-    for (uint64_t i = 0; i < 20'000; ++i) {
-      at += (i * i * 7919) % 130'000;
-      static_cast<void>(timing.access(at, i * 192, 64, i % 3 == 0));
+    access_now_and_then(timing, [&](uint64_t at) {
       ASSERT_GE(timing.statistics().refreshes + postponed, at / 1'000'000);
       ASSERT_LE(timing.statistics().refreshes, at / 1'000'000 + 1);
-    }
+    });
   }
 }
 
@@ -230,15 +238,12 @@ TEST(DramTimingTest, RefreshesOfBanksAreOnTimeAfterALongPause) {
 TEST(DramTimingTest, RefreshesOfBanksKeepTheirRate) {
   for (const uint32_t postponed : {0, 1, 8}) {
     RowDram timing(by_bank(postponed));
-    uint64_t at = 0;
-    for (uint64_t i = 0; i < 20'000; ++i) {
-      at += (i * i * 7919) % 130'000;
-      static_cast<void>(timing.access(at, i * 192, 64, i % 3 == 0));
+    access_now_and_then(timing, [&](uint64_t at) {
       ASSERT_GE(timing.statistics().refreshes + 8, 4 * (at / 1'000'000));
       ASSERT_LE(timing.statistics().refreshes, 4 * (at / 1'000'000 + 1));
-    }
+    });
     timing.restart();
-    at = 0;
+    uint64_t at = 0;
     for (uint64_t i = 0; i < 100'000; ++i) {
       at = timing.access(at, i % 16 * 64, 64, false);
       ASSERT_GE(timing.statistics().refreshes + 4 + postponed + 1, 4 * (at / 1'000'000));
