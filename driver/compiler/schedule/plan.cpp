@@ -57,7 +57,8 @@ class Planner {
         capabilities_(settings.capabilities),
         options_(settings.options),
         exposed_(around.exposed),
-        loads_channel_(settings.capabilities.dma_channels >= 3 ? 1 : 0) {
+        loads_channel_(settings.capabilities.dma_channels >= 3 ? 1 : 0),
+        counts_(step.axes().size()) {
     make_bundles(homes);
   }
 
@@ -151,7 +152,7 @@ class Planner {
     return bundle.kind == Bundle::Kind::kConstant && options_.resident_constants;
   }
 
-  [[nodiscard]] int64_t count(uint32_t axis) const { return ceil_div(step_.axes()[axis].extent, size_[axis]); }
+  [[nodiscard]] int64_t count(uint32_t axis) const { return counts_[axis]; }
   [[nodiscard]] int64_t count(const std::vector<uint32_t>& axes) const {
     int64_t product = 1;
     for (uint32_t axis : axes) product *= count(axis);
@@ -210,6 +211,7 @@ class Planner {
   // Weighs the tiling in size_ and order_ against the best so far.
   void consider() {
     const std::vector<Axis>& axes = step_.axes();
+    for (size_t i = 0; i < axes.size(); ++i) counts_[i] = ceil_div(axes[i].extent, size_[i]);
     int64_t single = 0, twice = 0;
     uint32_t largest = 0;
     for (uint32_t b = 0; b < bundles_.size(); ++b) {
@@ -340,6 +342,7 @@ class Planner {
   std::vector<Bundle> bundles_;
   std::vector<Bundle> direct_;  // what the step stores itself: it takes no memory
   std::vector<int64_t> size_;
+  std::vector<int64_t> counts_;  // tiles of each axis, for size_
   std::vector<uint32_t> order_;
   TilePlan best_;
   Largest largest_;

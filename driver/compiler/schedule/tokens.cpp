@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "hw/contract/queues.h"
 
@@ -19,86 +18,16 @@ constexpr int32_t kFarthest = 255;
 // for each other, which is more than they need.
 constexpr int64_t kMostRuns = 16384;
 
-using Clock = QueueCounts;
-
-// Last accesses to a stretch of bytes.
-struct State {
-  std::optional<Queue> writer;
-  int32_t writer_count = 0;  // commands of that queue up to and with the writer
-  Clock readers;             // since the last write: commands up to and with the last reader; 0: none
-};
-
-// The last accesses to every byte of one memory, as stretches of equal history.
-class History {
- public:
-  // Adds what an access must wait for to `need`, and records the access of the `count`-th command of queue `queue`.
-  void access(const ByteSet& set, Queue queue, int32_t count, Clock& need) {
-    if (set.runs() > kMostRuns) {
-      access_run(set.low, set.high, set.write, queue, count, need);
-    } else {
-      set.for_each_run([&](int64_t low, int64_t high) { access_run(low, high, set.write, queue, count, need); });
-    }
+// Adds what the access must wait for to `need`, and records it as one of the `count`-th command of queue `queue`.
+void access(History& history, const ByteSet& set, Queue queue, int32_t count, QueueCounts& need) {
+  if (set.runs() > kMostRuns) {
+    history.access(set.low, set.high, set.write, queue, count, need);
+  } else {
+    set.for_each_run([&](int64_t low, int64_t high) { history.access(low, high, set.write, queue, count, need); });
   }
-
- private:
-  struct Stretch {
-    int64_t high;
-    State state;
-  };
-  using Map = std::map<int64_t, Stretch>;
-
-  // Makes `at` a boundary between stretches; returns the first stretch at or after it.
-  Map::iterator cut(int64_t at) {
-    auto it = stretches_.lower_bound(at);
-    if (it == stretches_.begin()) return it;
-    auto before = std::prev(it);
-    if (before->second.high <= at) return it;
-    const Stretch rest = before->second;
-    before->second.high = at;
-    return stretches_.emplace_hint(it, at, rest);
-  }
-
-  void access_run(int64_t low, int64_t high, bool write, Queue queue, int32_t count, Clock& need) {
-    auto it = cut(low);
-    const auto end = cut(high);
-    int64_t at = low;
-    while (it != end) {
-      const State& state = it->second.state;
-      if (state.writer) {
-        int32_t& n = need[*state.writer];
-        n = std::max(n, state.writer_count);
-      }
-      if (write) {
-        join(need, state.readers);
-        it = stretches_.erase(it);
-        continue;
-      }
-      if (it->first > at) {
-        Stretch gap{it->first, {}};
-        gap.state.readers[queue] = count;
-        stretches_.emplace_hint(it, at, gap);
-      }
-      it->second.state.readers[queue] = count;
-      at = it->second.high;
-      ++it;
-    }
-    if (write) {
-      stretches_.emplace_hint(end, low, Stretch{high, {queue, count, {}}});
-    } else if (at < high) {
-      Stretch gap{high, {}};
-      gap.state.readers[queue] = count;
-      stretches_.emplace_hint(end, at, gap);
-    }
-  }
-
-  Map stretches_;
-};
+}
 
 }  // namespace
-
-void join(QueueCounts& a, const QueueCounts& b) {
-  for (const Queue q : contract::kQueuesOfEngines) a[q] = std::max(a[q], b[q]);
-}
 
 std::vector<QueueCounts> find_needs(const std::vector<Command>& commands,
                                     const std::vector<std::vector<ByteSet>>& footprints) {
@@ -112,7 +41,7 @@ std::vector<QueueCounts> find_needs(const std::vector<Command>& commands,
     const int32_t count = ++issued[queue];
     for (const bool write : {false, true}) {  // reads first: a command does not wait for itself
       for (const ByteSet& set : footprints[i]) {
-        if (set.write == write) histories[set.space].access(set, queue, count, needs[i]);
+        if (set.write == write) access(histories[set.space], set, queue, count, needs[i]);
       }
     }
     needs[i][queue] = 0;
@@ -122,15 +51,15 @@ std::vector<QueueCounts> find_needs(const std::vector<Command>& commands,
 
 void set_tokens(std::vector<Command>& commands, std::span<const QueueCounts> needs) {
   // One a command: what is known to be complete when it is.
-  contract::EngineQueueTable<std::vector<Clock>> completed;
+  contract::EngineQueueTable<std::vector<QueueCounts>> completed;
   for (size_t i = 0; i < commands.size(); ++i) {
     contract::Header& header = header_of(commands[i].body);
     header.wait.fill(0);
     const Queue queue = header.queue;
     if (!contract::engine_of(queue)) continue;
     const auto count = static_cast<int32_t>(completed[queue].size()) + 1;
-    const Clock& need = needs[i];
-    Clock known;
+    const QueueCounts& need = needs[i];
+    QueueCounts known;
     if (count > 1) known = completed[queue].back();
 
     // The command that a token on each queue would name.

@@ -8,14 +8,9 @@
 
 #include "driver/compiler/schedule/emit.h"
 #include "driver/compiler/schedule/footprint.h"
+#include "driver/compiler/schedule/history.h"
 
 namespace npu::compiler::backend {
-
-// Commands of each queue, counted from the first.
-using QueueCounts = contract::EngineQueueTable<int32_t>;
-
-// Each count becomes the larger one.
-void join(QueueCounts& a, const QueueCounts& b);
 
 // For each command how many of each other queue must have completed before it, so that any two that touch the same
 // byte, one of them writing, run in stream order. It stays true as long as these two, and those of one queue, stay in
