@@ -84,17 +84,28 @@ fuzz() {
   return "$status"
 }
 
-# fresh LEVEL: the README's commands on bare machines, where such machines can be made.
-fresh() {
+# begin_fresh LEVEL: the README's commands on bare machines, where such machines can be made, beside what follows: much of their
+# time is waiting for archives and unpacking them.
+machines=
+begin_fresh() {
+  step "fresh machines: $1, beside what follows"
+  setsid tests/fresh/run.sh "$1" >build/fresh-run.log 2>&1 &
+  machines=$!
+}
+
+# end_fresh: waits for them, and shows what they have said and say.
+end_fresh() {
   local log=build/fresh-run.log status=0
   step "fresh machines"
-  tests/fresh/run.sh "$1" 2>&1 | tee "$log" || status=$?
+  tail --lines=+1 --follow --pid="$machines" "$log"
+  wait "$machines" || status=$?
+  machines=
   if [[ $status -eq 77 ]]; then
     summary+=("$(tail -n 1 "$log")")
     return 0
   fi
   if [[ $status -eq 0 ]]; then
-    summary+=("fresh machines: $1 passed")
+    summary+=("fresh machines: passed")
   else
     summary+=("fresh machines: $(tail -n 1 "$log")")
   fi
@@ -103,6 +114,7 @@ fresh() {
 
 finish() {
   local status=$?
+  [[ -z $machines ]] || kill -- "-$machines" 2>/dev/null || true
   step "$level $([[ $status -eq 0 ]] && echo passed || echo "failed, exit status $status")"
   [[ ${#summary[@]} -eq 0 ]] || printf '%s\n' "${summary[@]}"
 }
@@ -148,12 +160,13 @@ threads() {
 
 case $level in
   full)
+    begin_fresh gate
     build asan unit_tests
     check "unit tests with sanitizers" asan 900 --label-regex '^unit'
     threads
     fuzz --seconds 60
     fuzz --program --seconds 20
-    fresh gate
+    end_fresh
     ;;
   nightly)
     if ((first)); then
@@ -164,7 +177,8 @@ case $level in
     if ((last)); then
       fuzz --seconds 600 --seed "$(date +%Y%m%d)"
       fuzz --program --seconds 200 --seed "$(date +%Y%m%d)"
-      fresh nightly
+      begin_fresh nightly
+      end_fresh
       # Each source file by itself, as clang-tidy and editors read it: it must not live on what its batch includes.
       build debug
       step "clang-tidy"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "driver/compiler/schedule/cost.h"
 
@@ -85,6 +86,7 @@ class Planner {
     const std::vector<std::vector<int64_t>> inner = group_cuts(axes, groups[1]);
     for (const std::vector<int64_t>& first : group_cuts(axes, groups[0])) {
       for (size_t i = 0; i < first.size(); ++i) size_[groups[0][i]] = first[i];
+      step_cycles_.reset();
       if (groups[1].empty()) {
         order_ = groups[0];
         consider();
@@ -92,6 +94,7 @@ class Planner {
       }
       for (const std::vector<int64_t>& second : inner) {
         for (size_t i = 0; i < second.size(); ++i) size_[groups[1][i]] = second[i];
+        step_cycles_.reset();
         for (const bool swapped : {false, true}) {
           order_ = groups[swapped ? 1 : 0];
           order_.insert(order_.end(), groups[swapped ? 0 : 1].begin(), groups[swapped ? 0 : 1].end());
@@ -244,7 +247,8 @@ class Planner {
       tiles *= static_cast<double>(count(static_cast<uint32_t>(i)));
       work *= static_cast<double>(axes[i].extent) / static_cast<double>(size_[i]);
     }
-    const double compute = step_.cycles(size_) * work;
+    if (!step_cycles_) step_cycles_ = step_.cycles(size_);
+    const double compute = *step_cycles_ * work;
     double cycles = compute + tiles * kTileCycles + static_cast<double>(bytes) * settings_.byte_cycles;
     cycles += overlap_ / static_cast<double>(std::min(pieces(), int64_t{capabilities_.fifo_depth}));
     if (best_.fits && cycles >= best_.cycles) return;
@@ -342,7 +346,8 @@ class Planner {
   std::vector<Bundle> bundles_;
   std::vector<Bundle> direct_;  // what the step stores itself: it takes no memory
   std::vector<int64_t> size_;
-  std::vector<int64_t> counts_;  // tiles of each axis, for size_
+  std::vector<int64_t> counts_;        // tiles of each axis, for size_
+  std::optional<double> step_cycles_;  // of a tile of size_: in every order the same
   std::vector<uint32_t> order_;
   TilePlan best_;
   Largest largest_;
