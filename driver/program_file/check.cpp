@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -65,13 +66,30 @@ int64_t elements_of(std::string_view what, const std::string& name, graph::DType
   return *elements;
 }
 
-void check_ports(std::string_view what, const std::vector<compiler::Port>& ports) {
+// Whether they are the same tensor's, but for the place in memory that each has.
+bool same_tensor(const compiler::Port& one, const compiler::Port& other) {
+  return one.type == other.type && one.shape == other.shape && one.sizes == other.sizes &&
+         one.accepts_unsigned == other.accepts_unsigned && one.bytes == other.bytes;
+}
+
+void check_inputs(const std::vector<compiler::Port>& inputs) {
   std::set<std::string_view> names;
-  for (const compiler::Port& port : ports) {
-    static_cast<void>(elements_of(what, port.name, port.type, port.shape));
-    if (!names.insert(port.name).second) {
-      throw_damaged_file(fmt::format("has {} {} twice", what, in_quotes(port.name)));
-    }
+  for (const compiler::Port& port : inputs) {
+    static_cast<void>(elements_of("input", port.name, port.type, port.shape));
+    if (!names.insert(port.name).second) throw_damaged_file(fmt::format("has input {} twice", in_quotes(port.name)));
+  }
+}
+
+// A graph may list an output several times.
+void check_outputs(const std::vector<compiler::Port>& outputs) {
+  std::map<std::string_view, const compiler::Port*> first;
+  for (const compiler::Port& port : outputs) {
+    static_cast<void>(elements_of("output", port.name, port.type, port.shape));
+    const compiler::Port& same = *first.emplace(port.name, &port).first->second;
+    if (same_tensor(port, same)) continue;
+    throw_damaged_file(fmt::format("says that output {} is {} and {}", in_quotes(port.name),
+                                   graph::describe_type(same.type, same.shape),
+                                   graph::describe_type(port.type, port.shape)));
   }
 }
 
@@ -141,8 +159,8 @@ void check_sizes(const compiler::Program& program) {
 }
 
 void check_program(const compiler::Program& program) {
-  check_ports("input", program.inputs);
-  check_ports("output", program.outputs);
+  check_inputs(program.inputs);
+  check_outputs(program.outputs);
   check_variables(program.variables);
   check_layers(program.layers);
   check_stream(program);

@@ -39,6 +39,7 @@ class Compile(NpuTest):
         for config in ("edge", "nano"):
             self.both("convolution", "--input", "x.npy", compile_options=("--config", config))
             self.both("running_sum", "--input", "frames.npy", "--sequence", compile_options=("--config", config))
+            self.both("listed_twice", compile_options=("--config", config))
 
     def test_effort_changes_the_schedule_and_no_bit(self):
         found = {}

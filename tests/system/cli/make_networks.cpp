@@ -47,6 +47,16 @@ Graph odd_names() {
   return b.build();
 }
 
+// Lists an output twice, and an input as an output.
+Graph listed_twice() {
+  GraphBuilder b;
+  const TensorId x = b.input("x", kI8, {1, 4});
+  const TensorId y = b.clamp(x, -100, 100);
+  for (const char* name : {"y", "y"}) b.output(y, name);
+  b.output(x, "x");
+  return b.build();
+}
+
 // Adds every input to a variable that starts at [1, 2, 3, 4].
 Graph running_sum() {
   GraphBuilder b;
@@ -385,6 +395,7 @@ int main(int argc, char** argv) {
     write("unequal_shapes", computed_shapes(5));
     write("convolution", convolution());
     write("odd_names", odd_names());
+    write("listed_twice", listed_twice());
     write("running_sum", running_sum());
     write("running_sum_16", running_sum_16());
     write("follower", follower(false));
