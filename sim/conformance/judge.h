@@ -18,7 +18,7 @@ namespace npu::conformance {
 enum class Outcome {
   kPassed,
   kFailed,
-  kUnsupported,  // what runs the test lacks an operator, a type or a feature
+  kUnsupported,  // what runs the test lacks an operator, a type, a feature or the DRAM that the network needs
   kBroken,       // the test itself cannot be judged: descriptor, data, goldens or checker
 };
 

@@ -124,6 +124,15 @@ class Judgement(Tree):
             self.add(name, network="other_version", expected_failure=expected)
             self.outcome(name, "unsupported", "[version_unsupported]")
 
+    def test_what_the_dram_does_not_hold_is_not_supported_and_no_illegal_graph(self):
+        machine = self.root.parent / "small.yaml"
+        machine.write_text("base: nano\ndram_mib: 2\n")
+        for name, expected, outcome in (("positive", False, "unsupported"), ("negative", True, "failed")):
+            self.add(name, network="large_output", expected_failure=expected)
+            results, _ = self.results("--on", "device", "--config", machine, "--filter", f"^{name}$")
+            self.assertEqual(results[name][0], outcome)
+            self.assertIn("[dram_full]", results[name][1])
+
     def test_other_names_of_tensors_fail(self):
         self.add("input", ifm_name=["z"])
         self.outcome("input", "failed", "does not list input 'x'")

@@ -3,7 +3,8 @@
 """Official tests pass on the software reference, and on the simulated NPU those that it runs. SELECTION is what generate.py takes.
 
 There have to be FEWEST tests or more, of every operator, profile and extension of the version, and a wrong golden has to be noticed.
-Each test passes on the NPU; machines without a format of floating point may refuse those with it, with a reason. --on-device N: N tests or more pass on it.
+Each test passes on the NPU; machines without a format of floating point may refuse those with it, with a reason, and those whose data their
+DRAM does not hold. --on-device N: N tests or more pass on it.
 """
 
 import collections
@@ -30,6 +31,7 @@ MACHINES = ("edge", "nano", "server")
 # What the MXU computes, and the formats that edge's has. nano has no floating point.
 OF_THE_MXU = {"CONV2D", "CONV3D", "DEPTHWISE_CONV2D", "TRANSPOSE_CONV2D", "MATMUL", "FFT2D", "RFFT2D"}
 FLOATS_OF_EDGE = ("FP16", "BF16")
+DRAM_FULL = re.compile(r"inputs (?P<inputs>\d+), outputs (?P<outputs>\d+),.* the device has (?P<dram>\d+), .*\[dram_full\]$")
 FLOAT = re.compile(r"\bB?FP?\d\w*")  # FP32, BF16, FP8E4M3
 
 
@@ -96,9 +98,19 @@ def notices_damage(npu, tests, document, profile, scratch):
     return status == 7 and document["failed"] == 1
 
 
+def too_large(entry):
+    """Whether inputs and outputs alone exceed the machine's DRAM."""
+    said = DRAM_FULL.search(entry["reason"])
+    return bool(said) and sum(int(said[name]) for name in ("inputs", "outputs")) > int(said["dram"])
+
+
 def lacks(entry, machine):
-    """Whether a machine may leave this test out, for want of a format of floating point."""
-    if machine == "server" or "tosa-pro-int" in entry["requirements"]:
+    """Whether a machine may leave this test out, for want of a format of floating point or of DRAM."""
+    if machine == "server":
+        return False
+    if too_large(entry):
+        return True
+    if "tosa-pro-int" in entry["requirements"]:
         return False
     of_input = FLOAT.search(entry["types"])
     return machine == "nano" or (entry["operator"] in OF_THE_MXU and of_input and of_input[0] not in FLOATS_OF_EDGE)

@@ -139,6 +139,13 @@ Graph large_state() {
   return b.build();
 }
 
+// INT8[1, 4] -> INT8[1, 4 * 2^20].
+Graph large_output() {
+  GraphBuilder b;
+  b.output(b.tile(b.input("x", kI8, {1, 4}), {1, 1 << 20}), "y");
+  return b.build();
+}
+
 // Each of these has much of one kind of work: of the MXU's array, of its weights, and of the VPU.
 Graph much_compute() {
   GraphBuilder b;
@@ -404,6 +411,7 @@ int main(int argc, char** argv) {
     write("hostile_names", hostile_names());
     write("two_sums", two_sums());
     write("large_state", large_state());
+    write("large_output", large_output());
     write("much_state", much_state());
     write("many_variables", many_variables());
     write("many_outputs", many_outputs());
