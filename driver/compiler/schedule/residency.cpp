@@ -39,14 +39,18 @@ Residency::Residency(const Module& module, const Analysis& analysis, const PlanS
       size_(settings.capabilities.spm_bytes),
       homes_(module.buffers.size(), Home::kDram),
       live_(module.steps.size(), 0),
+      operand_homes_(module.steps.size()),
+      uses_(module.buffers.size()),
+      least_(module.steps.size()),
       cycles_(module.steps.size()) {
+  list_operands();
   for (BufferId b = 0; b < module_.buffers.size(); ++b) {
     switch (module_.buffers[b].kind) {
       case BufferKind::kConstant:
-        homes_[b] = Home::kConstant;
+        set_home(b, Home::kConstant);
         break;
       case BufferKind::kVariable:
-        if (!module_.variables[module_.buffers[b].index].in_dram) homes_[b] = Home::kPersistent;
+        if (!module_.variables[module_.buffers[b].index].in_dram) set_home(b, Home::kPersistent);
         break;
       case BufferKind::kInput:
       case BufferKind::kOutput:
@@ -70,18 +74,24 @@ int64_t Residency::footprint(BufferId buffer) const {
   return round_up(static_cast<int64_t>(module_.buffers[buffer].bytes), kBufferAlignment);
 }
 
-std::vector<Home> Residency::operand_homes(size_t step) const {
-  std::vector<Home> out;
-  out.reserve(analysis_.steps[step]->operands().size());
-  for (const Operand& o : analysis_.steps[step]->operands()) {
-    out.push_back(o.view == nullptr ? Home::kConstant : homes_[o.view->buffer]);
+void Residency::list_operands() {
+  for (size_t step = 0; step < module_.steps.size(); ++step) {
+    if (!analysis_.steps[step]) continue;
+    for (const Operand& o : analysis_.steps[step]->operands()) {
+      if (o.view != nullptr) uses_[o.view->buffer].push_back({step, operand_homes_[step].size()});
+      operand_homes_[step].push_back(o.view == nullptr ? Home::kConstant : homes_[o.view->buffer]);
+    }
   }
-  return out;
+}
+
+void Residency::set_home(BufferId buffer, Home home) {
+  homes_[buffer] = home;
+  for (const Use& use : uses_[buffer]) operand_homes_[use.step][use.operand] = home;
 }
 
 void Residency::toggle(BufferId buffer) {
   const bool was = resident(buffer);
-  homes_[buffer] = was ? Home::kDram : Home::kScratchpad;
+  set_home(buffer, was ? Home::kDram : Home::kScratchpad);
   const Lifetime& life = analysis_.lifetimes[buffer];
   for (int64_t s = life.first; s <= life.last; ++s) live_[static_cast<size_t>(s)] += (was ? -1 : 1) * footprint(buffer);
 }
@@ -93,10 +103,10 @@ void Residency::move_to_dram(BufferId buffer) {
 
 // A plan with no memory at all: it says what the smallest tile needs.
 const TilePlan& Residency::least(size_t step) {
-  const auto key = std::make_pair(step, operand_homes(step));
-  const auto found = least_.find(key);
-  if (found != least_.end()) return found->second;
-  return least_.emplace(key, plan_step(*analysis_.steps[step], key.second, 0, {}, settings_)).first->second;
+  const std::vector<Home>& homes = operand_homes(step);
+  const auto found = least_[step].find(homes);
+  if (found != least_[step].end()) return found->second;
+  return least_[step].emplace(homes, plan_step(*analysis_.steps[step], homes, 0, {}, settings_)).first->second;
 }
 
 void Residency::choose() {
@@ -124,9 +134,9 @@ void Residency::demote_one(size_t step) {
   double best_score = 0;
   for (BufferId b = 0; b < homes_.size(); ++b) {
     if (!can_leave(b, step)) continue;
-    homes_[b] = Home::kDram;
+    set_home(b, Home::kDram);
     const int64_t freed = footprint(b) - (least(step).least_bytes - need);
-    homes_[b] = Home::kScratchpad;
+    set_home(b, Home::kScratchpad);
     if (freed <= 0) continue;
     const Lifetime& life = analysis_.lifetimes[b];
     const double score = static_cast<double>(footprint(b)) * static_cast<double>(life.last - life.first + 1) /
@@ -157,12 +167,12 @@ void Residency::fail(size_t step) {
 std::optional<double> Residency::step_cycles(size_t step) {
   if (!analysis_.steps[step]) return 0;
   if (available(step) < 0) return std::nullopt;
-  const Circumstances now{available(step), operand_homes(step)};
-  auto found = cycles_[step].find(now);
-  if (found == cycles_[step].end()) {
-    const TilePlan plan = plan_step(*analysis_.steps[step], now.second, now.first,
+  const std::vector<Home>& homes = operand_homes(step);
+  const auto [found, is_new] = cycles_[step][homes].emplace(available(step), std::nullopt);
+  if (is_new) {
+    const TilePlan plan = plan_step(*analysis_.steps[step], homes, available(step),
                                     {analysis_.overlap[step], analysis_.exposed[step]}, settings_);
-    found = cycles_[step].emplace(now, plan.fits ? std::optional(plan.cycles) : std::nullopt).first;
+    if (plan.fits) found->second = plan.cycles;
   }
   return found->second;
 }

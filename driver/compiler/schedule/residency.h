@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "driver/compiler/schedule/analysis.h"
@@ -17,7 +16,7 @@ inline constexpr int64_t kBufferAlignment = 64;
 
 class Residency {
  public:
-  // All three must outlive this.
+  // All three must outlive this, and the analysis keep its steps as long as cycles are asked for.
   Residency(const Module& module, const Analysis& analysis, const PlanSettings& settings);
 
   // Starts with everything in the scratchpad, moves out what keeps some step's smallest tile from fitting, then moves
@@ -32,7 +31,7 @@ class Residency {
   [[nodiscard]] int64_t footprint(BufferId buffer) const;  // bytes, alignment included
   // Bytes that resident buffers leave for tile buffers in a step.
   [[nodiscard]] int64_t available(size_t step) const { return size_ - live_[step]; }
-  [[nodiscard]] std::vector<Home> operand_homes(size_t step) const;
+  [[nodiscard]] const std::vector<Home>& operand_homes(size_t step) const { return operand_homes_[step]; }
   void move_to_dram(BufferId buffer);
   // Estimate for a step with the homes of now; nullopt when it does not fit.
   std::optional<double> step_cycles(size_t step);
@@ -40,6 +39,8 @@ class Residency {
   [[noreturn]] void fail(size_t step);
 
  private:
+  void list_operands();
+  void set_home(BufferId buffer, Home home);
   void toggle(BufferId buffer);
   void demote_one(size_t step);
   void improve();
@@ -52,10 +53,15 @@ class Residency {
   const int64_t size_;
   std::vector<Home> homes_;    // one a buffer
   std::vector<int64_t> live_;  // bytes of resident buffers, one a step
-  std::map<std::pair<size_t, std::vector<Home>>, TilePlan> least_;
-  // What the cycles of a step depend on: bytes that are available, and the homes of its operands.
-  using Circumstances = std::pair<int64_t, std::vector<Home>>;
-  std::vector<std::map<Circumstances, std::optional<double>>> cycles_;  // one map a step
+  // The homes again, of each step's operands: most steps of a long life are asked for, and few have the buffer.
+  std::vector<std::vector<Home>> operand_homes_;
+  struct Use {
+    size_t step, operand;
+  };
+  std::vector<std::vector<Use>> uses_;  // of each buffer
+  // For each step by the homes of its operands; cycles by the bytes that are available, too.
+  std::vector<std::map<std::vector<Home>, TilePlan>> least_;
+  std::vector<std::map<std::vector<Home>, std::map<int64_t, std::optional<double>>>> cycles_;
 };
 
 }  // namespace npu::compiler::backend
