@@ -72,24 +72,18 @@ bool same_tensor(const compiler::Port& one, const compiler::Port& other) {
          one.accepts_unsigned == other.accepts_unsigned && one.bytes == other.bytes;
 }
 
-void check_inputs(const std::vector<compiler::Port>& inputs) {
-  std::set<std::string_view> names;
-  for (const compiler::Port& port : inputs) {
-    static_cast<void>(elements_of("input", port.name, port.type, port.shape));
-    if (!names.insert(port.name).second) throw_damaged_file(fmt::format("has input {} twice", in_quotes(port.name)));
-  }
-}
-
-// A graph may list an output several times.
-void check_outputs(const std::vector<compiler::Port>& outputs) {
+// Names are there once; where they may repeat, for a graph may list an output several times, as ports of the same
+// tensor.
+void check_ports(std::string_view what, const std::vector<compiler::Port>& ports, bool may_repeat) {
   std::map<std::string_view, const compiler::Port*> first;
-  for (const compiler::Port& port : outputs) {
-    static_cast<void>(elements_of("output", port.name, port.type, port.shape));
-    const compiler::Port& same = *first.emplace(port.name, &port).first->second;
-    if (same_tensor(port, same)) continue;
-    throw_damaged_file(fmt::format("says that output {} is {} and {}", in_quotes(port.name),
-                                   graph::describe_type(same.type, same.shape),
-                                   graph::describe_type(port.type, port.shape)));
+  for (const compiler::Port& port : ports) {
+    static_cast<void>(elements_of(what, port.name, port.type, port.shape));
+    const auto [same, is_new] = first.emplace(port.name, &port);
+    if (is_new) continue;
+    if (!may_repeat) throw_damaged_file(fmt::format("has {} {} twice", what, in_quotes(port.name)));
+    if (!same_tensor(port, *same->second)) {
+      throw_damaged_file(fmt::format("has {} {} twice, as different tensors", what, in_quotes(port.name)));
+    }
   }
 }
 
@@ -159,8 +153,8 @@ void check_sizes(const compiler::Program& program) {
 }
 
 void check_program(const compiler::Program& program) {
-  check_inputs(program.inputs);
-  check_outputs(program.outputs);
+  check_ports("input", program.inputs, false);
+  check_ports("output", program.outputs, true);
   check_variables(program.variables);
   check_layers(program.layers);
   check_stream(program);

@@ -77,6 +77,7 @@ class Planner {
     for (uint32_t i = 0; i < axes.size(); ++i) groups[axes[i].group].push_back(i);
     if (bundles_.empty() && overlap_ == 0) {  // nothing to cut for
       for (const Axis& axis : axes) size_.push_back(axis.extent);
+      resized();
       order_ = groups[0];
       order_.insert(order_.end(), groups[1].begin(), groups[1].end());
       consider();
@@ -86,15 +87,15 @@ class Planner {
     const std::vector<std::vector<int64_t>> inner = group_cuts(axes, groups[1]);
     for (const std::vector<int64_t>& first : group_cuts(axes, groups[0])) {
       for (size_t i = 0; i < first.size(); ++i) size_[groups[0][i]] = first[i];
-      step_cycles_.reset();
       if (groups[1].empty()) {
+        resized();
         order_ = groups[0];
         consider();
         continue;
       }
       for (const std::vector<int64_t>& second : inner) {
         for (size_t i = 0; i < second.size(); ++i) size_[groups[1][i]] = second[i];
-        step_cycles_.reset();
+        resized();
         for (const bool swapped : {false, true}) {
           order_ = groups[swapped ? 1 : 0];
           order_.insert(order_.end(), groups[swapped ? 0 : 1].begin(), groups[swapped ? 0 : 1].end());
@@ -211,10 +212,15 @@ class Planner {
     return moves;
   }
 
+  // To call when size_ has changed: what depends on it and on no order.
+  void resized() {
+    for (size_t i = 0; i < size_.size(); ++i) counts_[i] = ceil_div(step_.axes()[i].extent, size_[i]);
+    step_cycles_.reset();
+  }
+
   // Weighs the tiling in size_ and order_ against the best so far.
   void consider() {
     const std::vector<Axis>& axes = step_.axes();
-    for (size_t i = 0; i < axes.size(); ++i) counts_[i] = ceil_div(axes[i].extent, size_[i]);
     int64_t single = 0, twice = 0;
     uint32_t largest = 0;
     for (uint32_t b = 0; b < bundles_.size(); ++b) {
@@ -347,7 +353,7 @@ class Planner {
   std::vector<Bundle> direct_;  // what the step stores itself: it takes no memory
   std::vector<int64_t> size_;
   std::vector<int64_t> counts_;        // tiles of each axis, for size_
-  std::optional<double> step_cycles_;  // of a tile of size_: in every order the same
+  std::optional<double> step_cycles_;  // of a tile of size_, once it was asked for
   std::vector<uint32_t> order_;
   TilePlan best_;
   Largest largest_;
