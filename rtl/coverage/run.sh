@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Measures the lines and toggles of the RTL blocks that their tests reach.
 #
-#   rtl/coverage/run.sh [--markdown FILE] [--check] [--missing BLOCK]
+#   rtl/coverage/run.sh [--markdown FILE] [--check [--page FILE]] [--missing BLOCK]
 #
 #   --markdown FILE   also writes the summary to FILE
 #   --check           exit status 1 when a block is below the targets of rtl/coverage/summary.py
+#   --page FILE       with --check: also when FILE is not what --markdown writes
 #   --missing BLOCK   prints the uncovered points of a block instead of the summary
 #
 # Builds small blocks that count (-DNPU_RTL_COVERAGE=ON) and their tests in build/coverage, and runs these.

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the RTL blocks reach: lines and toggles of each block, from Verilator's counts.
 
-    rtl/coverage/summary.py FOLDER [--markdown FILE] [--check] [--missing BLOCK]
+    rtl/coverage/summary.py FOLDER [--markdown FILE] [--check [--page FILE]] [--missing BLOCK]
 
 FOLDER has the .dat files of the tests. A point stands in the source once: it is covered when any instance of its module
-covered it, in any test. --missing prints what is not covered. Exit status 0; 1 with --check below the targets; 65 for counts or
-exclusions that do not fit the sources.
+covered it, in any test. --missing prints what is not covered. Exit status 0; 1 with --check below the targets or with
+another page than --markdown writes; 65 for counts or exclusions that do not fit the sources.
 """
 import argparse
 import collections
@@ -171,10 +171,11 @@ def markdown(table, taken):
              "registers) in blocks of the sizes in `rtl/coverage/small.yaml`. A point counts once, however many instances",
              f"its module has. Targets: {TARGETS['line']:.0f} % of the lines and {TARGETS['toggle']:.0f} % of the toggles"
              " of every block; `lib` are the cells that blocks share.", "",
-             "Verilator counts nothing in functions of packages. `cast` has nothing else, for the blocks that use it call its",
-             "functions lane by lane within expressions and functions of their own: it has no figures, and `--check` does not",
-             "judge it. It is tested through `vector_alu` and `vpu`. Nor does Verilator count signals of more than 1,024 bits: the",
-             "command of the MXU, the lists of operations and operands of a VPU command, and the places of all lanes.", "",
+             "Verilator counts nothing in functions of packages, which blocks call lane by lane within expressions and functions",
+             "of their own. `cast` has nothing else: it has no figures, and `--check` does not judge it; it is tested through",
+             "`vector_alu` and `vpu`. The figures of `float` are those of its lanes, without the arithmetic in its package, which",
+             "`float_test` tries on its own. Nor does Verilator count signals of more than 1,024 bits: the command of the MXU, the",
+             "lists of operations and operands of a VPU command, and the places of all lanes.", "",
              "| " + " | ".join(HEADER) + " |", "|---" + "|--:" * (len(HEADER) - 1) + "|"]
     lines += ["| " + " | ".join(row) + " |" for row in rows_of(table)]
     lines += ["", "## Excluded", "",
@@ -216,6 +217,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--page", type=pathlib.Path)
     parser.add_argument("--missing", choices=BLOCKS)
     arguments = parser.parse_args()
     try:
@@ -238,6 +240,8 @@ def main():
         temporary.write_text(markdown(table, taken))
         temporary.replace(arguments.markdown)
     failures = list(below(table))
+    if arguments.page and arguments.page.read_text() != markdown(table, taken):
+        failures.append(f"{arguments.page} is of other counts: rtl/coverage/run.sh --markdown {arguments.page} writes it anew")
     for failure in failures:
         print(f"rtl/coverage: {failure}", file=sys.stderr)
     return 1 if failures and arguments.check else 0
