@@ -6,8 +6,18 @@ if(NOT verilator_FOUND)
   message(FATAL_ERROR "Verilator was not found: install it (sim/setup.sh build does) or build without RTL, -DNPU_WITH_RTL=OFF")
 endif()
 
+include(CheckCXXCompilerFlag)
 include(machine_file)
 include(rtl_machines)
+
+# Vectors of all lanes have hundreds of bytes. The instructions that GCC moves and clears these with begin slowly; the C
+# library's functions do not (rtl/README.md, Speed).
+set(npu_verilated_options -w)
+set(by_library -mmemset-strategy=libcall:-1:noalign -mmemcpy-strategy=libcall:-1:noalign)
+check_cxx_compiler_flag("${by_library}" NPU_CXX_HAS_STRING_STRATEGY)
+if(NPU_CXX_HAS_STRING_STRATEGY)
+  list(APPEND npu_verilated_options ${by_library})
+endif()
 
 set(NPU_RTL_THREADS 1 CACHE STRING "Threads of each Verilated block; one is fastest (rtl/README.md, Speed)")
 
@@ -92,7 +102,7 @@ function(npu_verilated block variant)
   verilate(${library} SOURCES ${sources} TOP_MODULE npu_${block} PREFIX V${block}_${variant} ${kind}
            VERILATOR_ARGS ${flags} ${slow})
   # What Verilator writes is not ours to warn about.
-  target_compile_options(${library} PRIVATE -w)
+  target_compile_options(${library} PRIVATE ${npu_verilated_options})
   npu_share_verilator(${library})
   get_target_property(folders ${library} INTERFACE_INCLUDE_DIRECTORIES)
   target_include_directories(${library} SYSTEM INTERFACE ${folders})

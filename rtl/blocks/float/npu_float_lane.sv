@@ -19,51 +19,49 @@ module npu_float_lane (
   logic [47:0] product;
   logic signed [11:0] power, by;
   always_comb begin
-    factor = npu_float_pkg::One;
-    addend = b_i;
-    has_addend = 1'b1;
-    case (op_i)
-      npu_contract_pkg::UopFsub: addend[31] = !b_i[31];
-      npu_contract_pkg::UopFma: {factor, addend} = {b_i, c_i};
-      npu_contract_pkg::UopFmaImm: {factor, addend} = {b_i, imm0_i};
-      npu_contract_pkg::UopFaffine: {factor, addend} = {imm0_i, imm1_i};
-      npu_contract_pkg::UopFmul: {factor, has_addend} = {b_i, 1'b0};
-      npu_contract_pkg::UopFscale, npu_contract_pkg::UopFcast, npu_contract_pkg::UopIntToFloat: has_addend = 1'b0;
-      default: ;
-    endcase
-    negative = a_i[31] ^ factor[31];
-    if (!has_addend) addend = {negative, 31'd0};
-
-    // An integer is a product of its own. A format with fewer bits than FP32 rounds as if it saw all of them: where one
-    // of the last eight falls off, the bit above them is set.
-    whole = op_i == npu_contract_pkg::UopIntToFloat;
-    magnitude = a_i[31] ? -a_i : a_i;
-    if (type_i != npu_contract_pkg::ElementF32 && magnitude[31:24] != '0) begin
-      magnitude = {magnitude[31:9], magnitude[8:0] != '0, 8'd0};
-    end
-    // Beyond 600 all is zero or infinite.
-    by = b_i[11:0];
-    if ($signed(b_i) > 32'sd600) by = 12'sd600;
-    if ($signed(b_i) < -32'sd600) by = -12'sd600;
-    if (op_i != npu_contract_pkg::UopFscale) by = '0;
-    product = '0;
-    power = 12'sd300;
-    sum = '0;
+    {factor, addend, magnitude, sum, has_addend, negative, infinite, whole, product, power, by} = '0;
     if (valid_i) begin
+      factor = npu_float_pkg::One;
+      addend = b_i;
+      has_addend = 1'b1;
+      case (op_i)
+        npu_contract_pkg::UopFsub: addend[31] = !b_i[31];
+        npu_contract_pkg::UopFma: {factor, addend} = {b_i, c_i};
+        npu_contract_pkg::UopFmaImm: {factor, addend} = {b_i, imm0_i};
+        npu_contract_pkg::UopFaffine: {factor, addend} = {imm0_i, imm1_i};
+        npu_contract_pkg::UopFmul: {factor, has_addend} = {b_i, 1'b0};
+        npu_contract_pkg::UopFscale, npu_contract_pkg::UopFcast, npu_contract_pkg::UopIntToFloat: has_addend = 1'b0;
+        default: ;
+      endcase
+      negative = a_i[31] ^ factor[31];
+      if (!has_addend) addend = {negative, 31'd0};
+
+      // An integer is a product of its own. A format with fewer bits than FP32 rounds as if it saw all of them: where
+      // one of the last eight falls off, the bit above them is set.
+      whole = op_i == npu_contract_pkg::UopIntToFloat;
+      magnitude = a_i[31] ? -a_i : a_i;
+      if (type_i != npu_contract_pkg::ElementF32 && magnitude[31:24] != '0) begin
+        magnitude = {magnitude[31:9], magnitude[8:0] != '0, 8'd0};
+      end
+      // Beyond 600 all is zero or infinite.
+      by = b_i[11:0];
+      if ($signed(b_i) > 32'sd600) by = 12'sd600;
+      if ($signed(b_i) < -32'sd600) by = -12'sd600;
+      if (op_i != npu_contract_pkg::UopFscale) by = '0;
       product = 48'(npu_float_pkg::mantissa(a_i)) * 48'(npu_float_pkg::mantissa(factor));
       power = 12'(npu_float_pkg::exponent(a_i)) + 12'(npu_float_pkg::exponent(factor)) + by;
       if (whole) {product, power} = {16'd0, magnitude, 12'sd300};
       sum = npu_float_pkg::fused(negative, product, power, addend);
-    end
 
-    infinite = npu_float_pkg::is_infinite(a_i) || npu_float_pkg::is_infinite(factor);
-    if (!whole) begin
-      if (npu_float_pkg::is_infinite(addend)) sum = addend;
-      if (infinite) sum = {negative, npu_float_pkg::Infinity[30:0]};
-      if (npu_float_pkg::is_nan(a_i) || npu_float_pkg::is_nan(factor) || npu_float_pkg::is_nan(addend) ||
-          (infinite && (npu_float_pkg::is_zero(a_i) || npu_float_pkg::is_zero(factor))) ||
-          (infinite && npu_float_pkg::is_infinite(addend) && negative != addend[31])) begin
-        sum = npu_float_pkg::Nan;
+      infinite = npu_float_pkg::is_infinite(a_i) || npu_float_pkg::is_infinite(factor);
+      if (!whole) begin
+        if (npu_float_pkg::is_infinite(addend)) sum = addend;
+        if (infinite) sum = {negative, npu_float_pkg::Infinity[30:0]};
+        if (npu_float_pkg::is_nan(a_i) || npu_float_pkg::is_nan(factor) || npu_float_pkg::is_nan(addend) ||
+            (infinite && (npu_float_pkg::is_zero(a_i) || npu_float_pkg::is_zero(factor))) ||
+            (infinite && npu_float_pkg::is_infinite(addend) && negative != addend[31])) begin
+          sum = npu_float_pkg::Nan;
+        end
       end
     end
   end

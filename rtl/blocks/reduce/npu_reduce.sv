@@ -37,12 +37,20 @@ module npu_reduce #(
   assign floats = Float != 0 && float_i;
   assign result_o = argmax ? best_q : acc_q;
 
-  // What each lane meets: a value, or the accumulator a number of lanes away.
-  assign other = tree_i ? acc_q >> {LaneBits'(1) << level_i, 5'd0} : entering;
+  // What each lane meets: a value, or the accumulator a number of lanes away. Here and below, a simulation reckons all
+  // that a function's own conditions do not spare it.
+  function automatic logic [Lanes-1:0] [31:0] met_by(logic [Lanes-1:0] [31:0] accumulators,
+                                                     logic [Lanes-1:0] [31:0] from_outside);
+    met_by = from_outside;
+    if (tree_i) met_by = accumulators >> {LaneBits'(1) << level_i, 5'd0};
+  endfunction
   function automatic logic [Lanes-1:0] [31:0] counted(logic [31:0] from, logic neighbours);
     for (int unsigned i = 0; i < Lanes; i++) counted[i] = neighbours ? from + 32'(i) : from;
   endfunction
-  assign other_index = tree_i ? best_q >> {LaneBits'(1) << level_i, 5'd0} : counted(index_i, spread_i);
+  always_comb begin
+    other = met_by(acc_q, entering);
+    other_index = met_by(best_q, counted(index_i, spread_i));
+  end
 
   logic [Lanes-1:0] meets;
   for (genvar i = 0; i < Lanes; i++) begin : gen_meets
@@ -66,18 +74,23 @@ module npu_reduce #(
 
   // All values of a vector; lanes without one hold what changes no other. Not for products and argmax.
   if (Tree != 0) begin : gen_tree
+    logic at_once;
+    assign at_once = whole_i && fold_i;
     function automatic logic [31:0] whole();
       logic [Lanes-1:0] [31:0] values;
-      for (int unsigned i = 0; i < Lanes; i++) begin
-        case (op_i)
-          npu_contract_pkg::ReduceOpSum: values[i] = '0;
-          npu_contract_pkg::ReduceOpMin, npu_contract_pkg::ReduceOpAll: values[i] = 32'h7fff_ffff;
-          default: values[i] = 32'h8000_0000;
-        endcase
-        if (lanes_i[i]) values[i] = value_i[i];
-      end
-      for (int unsigned width = Lanes / 2; width > 0; width = width / 2) begin
-        for (int unsigned i = 0; i < width; i++) values[i] = joined(values[i], values[i+width]);
+      values = '0;
+      if (at_once && !floats) begin
+        for (int unsigned i = 0; i < Lanes; i++) begin
+          case (op_i)
+            npu_contract_pkg::ReduceOpSum: values[i] = '0;
+            npu_contract_pkg::ReduceOpMin, npu_contract_pkg::ReduceOpAll: values[i] = 32'h7fff_ffff;
+            default: values[i] = 32'h8000_0000;
+          endcase
+          if (lanes_i[i]) values[i] = value_i[i];
+        end
+        for (int unsigned width = Lanes / 2; width > 0; width = width / 2) begin
+          for (int unsigned i = 0; i < width; i++) values[i] = joined(values[i], values[i+width]);
+        end
       end
       whole = values[0];
     endfunction
@@ -86,25 +99,27 @@ module npu_reduce #(
       // Lanes with a value are the first ones: no value meets a lane without one.
       function automatic logic [31:0] whole_float();
         logic [Lanes-1:0] [31:0] values;
-        values = value_i;
-        for (int unsigned width = Lanes / 2; width > 0; width = width / 2) begin
-          for (int unsigned i = 0; i < width; i++) begin
-            if (lanes_i[i+width]) begin
-              values[i] = (op_i == npu_contract_pkg::ReduceOpSum)
-                              ? npu_float_pkg::add(values[i], values[i+width])
-                              : npu_float_pkg::better(op_i == npu_contract_pkg::ReduceOpMax, ignore_nan_i, values[i],
-                                                      values[i+width]);
+        values = '0;
+        if (at_once && floats) begin
+          values = value_i;
+          for (int unsigned width = Lanes / 2; width > 0; width = width / 2) begin
+            for (int unsigned i = 0; i < width; i++) begin
+              if (lanes_i[i+width]) begin
+                if (op_i == npu_contract_pkg::ReduceOpSum) begin
+                  values[i] = npu_float_pkg::add(values[i], values[i+width]);
+                end else begin
+                  values[i] = npu_float_pkg::better(op_i == npu_contract_pkg::ReduceOpMax, ignore_nan_i, values[i],
+                                                    values[i+width]);
+                end
+              end
             end
           end
         end
         whole_float = values[0];
       endfunction
-      always_comb begin
-        all = '0;
-        if (whole_i && fold_i) all = floats ? whole_float() : whole();
-      end
+      always_comb all = floats ? whole_float() : whole();
     end else begin : gen_integer
-      assign all = whole();
+      always_comb all = whole();
     end
     assign met = whole_i ? {Lanes{all}} : other;
   end else begin : gen_no_tree
@@ -123,9 +138,13 @@ module npu_reduce #(
     assign holds = first_i ? '0 : holds_q;
     assign join_a_o = (first_i && zero_i) ? '0 : acc_q;
     assign join_b_o = met;
-    for (genvar i = 0; i < Lanes; i++) begin : gen_value
-      assign entering[i] = (floats && argmax) ? npu_float_pkg::order(ignore_nan_i, value_i[i]) : value_i[i];
-    end
+    function automatic logic [Lanes-1:0] [31:0] entered();
+      entered = value_i;
+      if (floats && argmax) begin
+        for (int unsigned i = 0; i < Lanes; i++) entered[i] = npu_float_pkg::order(ignore_nan_i, value_i[i]);
+      end
+    endfunction
+    always_comb entering = entered();
   end else begin : gen_no_float
     assign holds = '1;
     assign entering = value_i;

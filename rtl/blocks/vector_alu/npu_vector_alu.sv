@@ -135,15 +135,15 @@ module npu_vector_alu #(
   // One entry for all lanes goes with its pass, from address to execute.
   localparam int unsigned Stages = 4;
   logic one_pass;
-  logic [Lanes-1:0] [37:0] entry;
+  logic [37:0] single;
   if (Rescale != 0) begin : gen_rescale
     logic [Stages-1:0] [37:0] single_q;
     always_ff @(posedge clk_i) if (advance_i) single_q <= {single_q[Stages-2:0], entry_i[0][37:0]};
     assign one_pass = !x_uop_q.imm0[8];  // a shift is below 64
-    assign entry = one_pass ? {Lanes{single_q[Stages-1]}} : x_entry_q;
+    assign single = single_q[Stages-1];
   end else begin : gen_no_rescale
     assign one_pass = 1'b0;
-    assign entry = x_entry_q;
+    assign single = '0;
   end
 
   // A lane of each group looks its value up: int8 once a lane, int16 and halves of 32 bits twice, but in pairs once.
@@ -192,8 +192,9 @@ module npu_vector_alu #(
     .a_i(a_q),
     .b_i(b_q),
     .c_i(c_q),
-    .entry_i(entry),
+    .entry_i(x_entry_q),
     .one_pass_i(one_pass),
+    .single_i(single),
     .lookup_i,
     .next_i,
     .join_i,

@@ -25,6 +25,7 @@ module npu_vector_alu_execute #(
   input  logic          [Lanes-1:0] [63:0] c_i,
   input  logic          [Lanes-1:0] [37:0] entry_i,    // of a RESCALE: shift, multiplier
   input  logic                             one_pass_i, // it takes, and so does a product with a shift
+  input  logic                      [37:0] single_i,   // of a RESCALE in one pass: the entry of all lanes
   input  logic         [Groups-1:0] [15:0] lookup_i,   // entry of a table for one lane of each group
   input  logic         [Groups-1:0] [15:0] next_i,     // with pairs: the entry behind
   input  logic                             join_i,     // FP32 values meet, and no micro-operation is at work
@@ -97,6 +98,7 @@ module npu_vector_alu_execute #(
   logic signed [32:0] factor;
   logic [32:0] remainder;
   logic [31:0] rest;
+  logic [37:0] entry;
   logic [5:0] shift;
   logic [15:0] lookup;
   logic [1:0] place;
@@ -105,7 +107,7 @@ module npu_vector_alu_execute #(
     side_d = side_q;
     result_o = a_i;  // load and store
     {a, b, work, side, work_next, side_next, result, product, moved, value, rounding, scaled} = '0;
-    {factor, remainder, rest, shift, lookup, place} = '0;
+    {factor, remainder, rest, entry, shift, lookup, place} = '0;
     multi_pass = 1'b0;
     if (valid_i && op_i > npu_contract_pkg::UopStore) begin
       multi_pass = op_i == npu_contract_pkg::UopMul || op_i == npu_contract_pkg::UopRescale ||
@@ -180,8 +182,9 @@ module npu_vector_alu_execute #(
           npu_contract_pkg::UopSelect: result = (c_i[i] != '0) ? a : b;
           npu_contract_pkg::UopLogicalNot: result = 64'(a == '0);
           npu_contract_pkg::UopRescale: begin
-            shift = entry_i[i][37:32];
-            factor = single16 ? 33'($signed(entry_i[i][15:0])) : 33'($signed(entry_i[i][31:0]));
+            entry = one_pass_i ? single_i : entry_i[i];
+            shift = entry[37:32];
+            factor = single16 ? 33'($signed(entry[15:0])) : 33'($signed(entry[31:0]));
             // Each pass hands its part on; one pass is all parts, one behind the other.
             moved = a - 64'(input_zp_i);
             moved = single16 ? 64'($signed(moved[47:0])) : 64'($signed(moved[31:0]));
