@@ -112,8 +112,11 @@ end_fresh() {
   return "$status"
 }
 
+# A signal ends this script with the status of the last command, so that only one that came to its end has passed.
+ended=false
 finish() {
   local status=$?
+  [[ $status -ne 0 ]] || $ended || status=143
   [[ -z $machines ]] || kill -- "-$machines" 2>/dev/null || true
   step "$level $([[ $status -eq 0 ]] && echo passed || echo "failed, exit status $status")"
   [[ ${#summary[@]} -eq 0 ]] || printf '%s\n' "${summary[@]}"
@@ -125,6 +128,7 @@ step "set-up"
 if [[ $level == fresh ]]; then
   sim/setup.sh fresh
   tests/fresh/run.sh gate
+  ended=true
   exit
 fi
 groups=(build tests python checks)
@@ -186,3 +190,4 @@ case $level in
     fi
     ;;
 esac
+ended=true
