@@ -2,6 +2,7 @@
 #include "tests/unit/engine/scalar_floats.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "hw/contract/error.h"
 #include "tests/unit/engine/scalar_math.h"
@@ -57,9 +58,8 @@ struct Value {
   [[nodiscard]] bool is_zero() const { return kind == Kind::kNumber && magnitude == 0; }
   // 2^top <= |value| < 2^(top + 1) of a number that is not zero.
   [[nodiscard]] int64_t top() const {
-    int64_t bits = 0;
-    for (Magnitude rest = magnitude; rest != 0; rest >>= 1) ++bits;
-    return exponent + bits - 1;
+    const auto high = static_cast<uint64_t>(magnitude >> 64), low = static_cast<uint64_t>(magnitude);
+    return exponent + (high != 0 ? 64 + std::bit_width(high) : std::bit_width(low)) - 1;
   }
 };
 
