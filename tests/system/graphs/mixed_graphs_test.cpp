@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random graphs of integers and floating point on the device. Each operator against the reference, on the device's own
 // operands; and the device against itself in every bit: with operators fused and not, in other tiles, timed and
-// functional.
+// functional, and with its engines in lockstep with their RTL.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <exception>
 #include <iostream>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,7 @@
 #include "driver/graph/builder.h"
 #include "driver/graph/validate.h"
 #include "driver/runtime/runtime.h"
+#include "sim/cosim/back_ends.h"
 #include "sim/platform/platform.h"
 #include "tests/system/graphs/beside.h"
 #include "tests/system/graphs/graph_bench.h"
@@ -31,16 +35,25 @@ using Results = std::vector<std::vector<Value>>;  // by invocation
 
 constexpr int kInvocations = 2;
 
-// `server` has room for everything; with nano's sizes tensors are cut, and sums take many steps.
-presets::Preset machine_of(bool small) { return small ? small_float_machine() : presets::load_preset("server"); }
+// `server` has room for everything; with nano's sizes, as the two others have them, tensors are cut, and sums take many
+// steps. `rtl` has its engines in lockstep with their RTL.
+presets::Preset machine_of(const std::string& name) {
+  if (name == "server") return presets::load_preset(name);
+  return name == "small" ? small_float_machine()
+                         : presets::load_preset(NPU_SOURCE_DIR "/tests/block/floats_at_once.yaml");
+}
 
-runtime::Device open_device(const presets::Preset& machine, model::Mode mode) {
+platform::PlatformOptions options_of(const presets::Preset& machine, model::Mode mode) {
   platform::PlatformOptions options;
   options.preset = machine;
   options.mode = mode;
   options.control_cpu = false;
   options.jitter_seed = 17;
   options.jitter_max_cycles = mode == model::Mode::kTimed ? 50 : 0;
+  return options;
+}
+
+runtime::Device open_device(const platform::PlatformOptions& options) {
   runtime::DeviceOptions driver;
   driver.bypass_firmware = true;
   return runtime::Device::open(platform::open_tlm_device(options), driver);
@@ -107,8 +120,55 @@ void print(const Judgements& all) {
   all.bins.print(std::cout);
 }
 
+// What engines in lockstep have compared so far.
+struct Compared {
+  uint64_t tiles = 0, elements = 0, other_cycles = 0;  // tiles whose cycles or requests are not the formula's
+};
+
+// A timed device, for the other process; with its engines in lockstep with their RTL, or on the model alone.
+class TimedDevice {
+ public:
+  TimedDevice(const presets::Preset& machine, bool rtl) : engines_(machine.caps) {
+    platform::PlatformOptions options = options_of(machine, model::Mode::kTimed);
+    if (rtl) {
+      for (const cosim::Unit unit : kUnits) engines_.choose(unit, cosim::BackEnd::kLockstep);
+      options.make_mxu = [this] { return engines_.make(cosim::Unit::kMxu); };
+      options.make_vpu = [this] { return engines_.make(cosim::Unit::kVpu); };
+    }
+    device_ = std::make_unique<runtime::Device>(open_device(options));
+  }
+
+  // The bytes of the results, and what was compared so far.
+  std::vector<uint8_t> operator()(uint32_t seed) {
+    const graph::Graph graph = mixed_graph(seed);
+    std::vector<uint8_t> bytes;
+    try {
+      bytes = bytes_of(run(graph, *device_, mixed_inputs(graph, seed, kInvocations), {}));
+    } catch (const Error&) {
+      if (engines_.failure()) throw std::runtime_error(engines_.failure()->text);
+      throw;
+    }
+    Compared compared;
+    for (const cosim::Unit unit : kUnits) {
+      const cosim::EngineRecord& record = engines_.record(unit);
+      compared.tiles += record.rtl_tiles;
+      compared.elements += record.elements;
+      compared.other_cycles += 2 * record.cycles.count - record.cycles.exact - record.same_requests;
+    }
+    const auto* more = reinterpret_cast<const uint8_t*>(&compared);
+    bytes.insert(bytes.end(), more, more + sizeof(compared));
+    return bytes;
+  }
+
+ private:
+  static constexpr cosim::Unit kUnits[] = {cosim::Unit::kMxu, cosim::Unit::kVpu};
+  cosim::BackEnds engines_;  // outlives the device
+  std::unique_ptr<runtime::Device> device_;
+};
+
 // One graph on the device of this process, in its open form and as it is, and what came of it in the other process.
-void check(const graph::Graph& graph, const Results& inputs, runtime::Device& device, Beside& timed, Judgements& all) {
+void check(const graph::Graph& graph, const Results& inputs, runtime::Device& device, Beside& timed, Judgements& all,
+           Compared& compared) {
   graph::validate(graph);
   const graph::Graph open = open_form(graph);
   const Results results = run(open, device, inputs, quick(true));
@@ -120,40 +180,56 @@ void check(const graph::Graph& graph, const Results& inputs, runtime::Device& de
   }
   const Results want = outputs_of(graph, values);
   EXPECT_EQ(difference(run(graph, device, inputs, quick(false)), want), "") << "fused";
-  EXPECT_TRUE(timed.next() == bytes_of(want)) << "timed: outputs have other bits";
+  std::vector<uint8_t> there = timed.next();
+  ASSERT_GE(there.size(), sizeof(compared));
+  std::memcpy(&compared, there.data() + there.size() - sizeof(compared), sizeof(compared));
+  there.resize(there.size() - sizeof(compared));
+  EXPECT_TRUE(there == bytes_of(want)) << "timed: outputs have other bits";
 }
 
 // NPU_MIXED_GRAPHS says how many graphs, from seed NPU_MIXED_SEED on; the small machine runs a third of them.
-class MixedGraphs : public testing::TestWithParam<bool> {};
+class MixedGraphs : public testing::TestWithParam<const char*> {};
 
 TEST_P(MixedGraphs, AreNearTheReferenceAndTheSameHoweverTheyRun) {
+  const std::string machine = GetParam();
+  const bool rtl = machine == "rtl";
   const uint32_t first = number_from("NPU_MIXED_SEED", 1), graphs = number_from("NPU_MIXED_GRAPHS", 1000);
-  const uint32_t count = GetParam() ? (graphs + 2) / 3 : graphs;
-  Beside timed(first, count, [](uint32_t seed) {
-    static runtime::Device device = open_device(machine_of(GetParam()), model::Mode::kTimed);
-    const graph::Graph graph = mixed_graph(seed);
-    return bytes_of(run(graph, device, mixed_inputs(graph, seed, kInvocations), {}));
+  const uint32_t count = machine == "small" ? (graphs + 2) / 3 : graphs;
+  Beside timed(first, count, [&](uint32_t seed) {
+    static TimedDevice device(machine_of(machine), rtl);
+    return device(seed);
   });
-  runtime::Device device = open_device(machine_of(GetParam()), model::Mode::kFunctional);
+  runtime::Device device = open_device(options_of(machine_of(machine), model::Mode::kFunctional));
   Judgements all;
+  Compared compared;
   for (uint32_t seed = first; seed < first + count && !HasFailure(); ++seed) {
     SCOPED_TRACE("NPU_MIXED_GRAPHS=1 NPU_MIXED_SEED=" + std::to_string(seed));
     try {
       const graph::Graph graph = mixed_graph(seed);
-      check(graph, mixed_inputs(graph, seed, kInvocations), device, timed, all);
+      check(graph, mixed_inputs(graph, seed, kInvocations), device, timed, all, compared);
     } catch (const std::exception& error) {
       ADD_FAILURE() << error.what();
     }
   }
   print(all);
   EXPECT_GT(all.operators, all.undefined * 50);
+  if (rtl) {
+    std::cout << compared.tiles << " tiles in lockstep with the RTL, 0 of " << compared.elements << " elements differ, "
+              << compared.other_cycles << " have other cycles or requests\n";
+    EXPECT_GE(compared.tiles, 10 * count);
+    EXPECT_EQ(compared.other_cycles, 0);
+  }
   if (count >= 1000 && !HasFailure()) {
     EXPECT_THAT(all.bins.missed(), testing::IsEmpty());
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, MixedGraphs, testing::Bool(),
-                         [](const auto& info) { return info.param ? "small" : "server"; });
+#ifdef NPU_RTL_FLOAT_MACHINES
+INSTANTIATE_TEST_SUITE_P(InLockstep, MixedGraphs, testing::Values("rtl"), [](const auto& info) { return info.param; });
+#endif
+
+INSTANTIATE_TEST_SUITE_P(Machines, MixedGraphs, testing::Values("server", "small"),
+                         [](const auto& info) { return info.param; });
 
 // Additions that ride with a convolution or a matrix product, as the VPU makes them of its results: in every bit, with
 // NaNs, infinities and zeros of either sign.
@@ -161,9 +237,10 @@ class FloatResiduals : public testing::TestWithParam<bool> {};
 
 TEST_P(FloatResiduals, HaveTheBitsOfAdditionsApart) {
   const uint32_t first = number_from("NPU_MIXED_SEED", 1), graphs = number_from("NPU_MIXED_GRAPHS", 200);
-  presets::Preset machine = machine_of(GetParam());
+  presets::Preset machine = machine_of(GetParam() ? "small" : "server");
   machine.caps.mxu_residual = 1;
-  runtime::Device device = open_device(machine, GetParam() ? model::Mode::kTimed : model::Mode::kFunctional);
+  runtime::Device device =
+      open_device(options_of(machine, GetParam() ? model::Mode::kTimed : model::Mode::kFunctional));
   const auto has = [](const compiler::Layer& layer, const char* operators) {
     return layer.operators.find(operators) != std::string::npos;
   };
@@ -203,7 +280,7 @@ TEST(FusedClamp, MakesEitherZeroOfWhatRoundsToZero) {
   };
   b.output(b.clamp(b.conv2d(x, constant({1, 1, 1, 1}, 0.25), constant({1}, -0.0)), 0, 6));
   const Results inputs = {{{graph::DType::kFp16, {1, 1, 1, 1}, {0x02, 0x80}}}};
-  runtime::Device device = open_device(machine_of(false), model::Mode::kFunctional);
+  runtime::Device device = open_device(options_of(machine_of("server"), model::Mode::kFunctional));
   const graph::Graph fused = b.build(), open = open_form(fused);
   const Results got = run(fused, device, inputs, quick(true)), results = run(open, device, inputs, quick(true));
   const Results want = outputs_of(fused, {values_of(open, inputs[0], results[0])});
