@@ -99,7 +99,7 @@ void add_back_end_options(po::options_description& options) {
       ("rtl", po::value<std::vector<std::string>>()->value_name("ENGINE[@LAYER],..."),
        "run these on their RTL: mxu, vpu, psram (the persistent SRAM with its variable table); an engine with @LAYER, "
        "a "
-       "name or the number of a row in the report, from 0, only in that layer")  //
+       "name or the number of a row in the report, from 0, only in that layer of the one network that runs")  //
       ("lockstep", po::bool_switch(),
        "run model and RTL of each tile, and of each operation and access of the persistent SRAM, and compare every "
        "byte, "

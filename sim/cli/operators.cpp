@@ -20,9 +20,10 @@ namespace {
 
 constexpr CommandHelp kOperatorsHelp = {
     "npu operators [options]",
-    "Prints the operators of TOSA 1.0 with each combination of types: the profiles and extensions that have it, and\n"
-    "whether the software reference and a machine run it. The smallest network of an operator decides. Then it says\n"
-    "which profiles and extensions the reference and each machine run whole, and what of the others is missing.",
+    "Prints the operators of TOSA 1.0, and those of 1.1 that compute shapes, with each combination of types: the\n"
+    "profiles and extensions that have it, and whether the software reference and a machine run it. The smallest\n"
+    "network of an operator decides. Then it says which profiles and extensions the reference and each machine run\n"
+    "whole, and what of the others is missing.",
     "  npu operators\n"
     "  npu operators --config nano\n"
     "  npu operators --json | jq '.operators[] | select(.name == \"CONV2D\")'\n"};

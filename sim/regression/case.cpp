@@ -105,9 +105,10 @@ class Keeper {
       if (runs(op)) {
         cases_.push_back({name, preset_, seed_, OperatorCase{op, list_.operators->of_each}});
       } else if (!wanted.empty()) {
-        throw Error(ErrorCode::kBadInput,
-                    fmt::format("{}: the device does not run the operator {} of 'operators: only'", list_.file.string(),
-                                graph::name(op)));
+        throw Error(
+            ErrorCode::kBadInput,
+            fmt::format("{}: the device does not run the operator {} of 'operators: only' on integers or booleans",
+                        list_.file.string(), graph::name(op)));
       }
     }
   }

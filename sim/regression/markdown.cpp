@@ -273,8 +273,8 @@ constexpr const char* kNetworks =
 
 constexpr const char* kOperators =
     "## Operators\n\n"
-    "Random small networks of each operator that the machine runs, with each combination of types, in the same "
-    "way.\n\n";
+    "Random small networks of each operator that the machine runs on integers or booleans, with each combination of\n"
+    "such types, in the same way. Floating point is in the tiles of `mxu` and `vpu`.\n\n";
 
 constexpr const char* kTrials = "## Seeds and kinds of trials\n\n";
 

@@ -117,7 +117,8 @@ def total(products: list) -> str:
 
 
 def lie_in(command: Command) -> str:
-    return f"Its addresses lie in {', '.join(command.memories[:-1])} or {command.memories[-1]}."
+    *others, last = command.memories
+    return f"Its addresses lie in {', '.join(others)}{' or ' if others else ''}{last}."
 
 
 def window(item) -> str:
