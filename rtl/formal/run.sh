@@ -36,12 +36,13 @@ declare -A files=(
   [dma_walk]="rtl/blocks/dma_address/npu_dma_walk.sv"
   [rescale]="$work/npu_contract_pkg.sv rtl/blocks/float/npu_float_pkg.sv rtl/blocks/rescale/npu_rescale_lane.sv"
   [float_order]="$work/npu_contract_pkg.sv rtl/blocks/float/npu_float_pkg.sv"
+  [float_narrow]="$work/npu_contract_pkg.sv rtl/blocks/float/npu_float_pkg.sv"
 )
 # How: `pdr` finds an inductive invariant, so for ever; `sat` decides a function without state, for all inputs; `bmc N`
 # for N cycles.
 declare -A how=(
   [fifo]="pdr" [arbiter]="pdr" [ecc_code]="sat" [ecc_decode]="sat" [dma_walk]="bmc 26" [rescale]="bmc 8"
-  [float_order]="sat"
+  [float_order]="sat" [float_narrow]="sat"
 )
 declare -A what=(
   [fifo]="3 entries: each comes out once, in order; full and empty are told"
@@ -51,6 +52,7 @@ declare -A what=(
   [dma_walk]="2 dimensions: beats inside of what the descriptor spans, as many as it has bytes; an offset for each row of an index"
   [rescale]="4-bit values and multipliers: rounds half up, adds the zero point, clips"
   [float_order]="all FP32: comparisons are those of integers in the same order; clamped within the limits"
+  [float_narrow]="all FP32 to each smaller format: the nearest number, ties to even, overflow and NaN"
 )
 
 # Writes $work/proof.aig. That a signal has two drivers, or none, is only a warning to yosys, but not here.
@@ -146,6 +148,10 @@ mutant rescale rtl/blocks/rescale/npu_rescale_lane.sv "64'sd1 <<< (shift_q2 - 6'
 prove float_order
 mutant float_order rtl/blocks/float/npu_float_pkg.sv "(is_zero(one) && is_zero(other))) less = 1'b0" "1'b0) less = 1'b0"
 mutant float_order rtl/blocks/float/npu_float_pkg.sv "less(most, clamp) ? most" "less(most, value) ? value"
+prove float_narrow
+mutant float_narrow rtl/blocks/float/npu_float_pkg.sv "(placed[26] || placed[24:0] != '0)" "placed[26]"
+mutant float_narrow rtl/blocks/float/npu_float_pkg.sv "if (shift > 9'd25) shift = 9'd25" "if (shift > 9'd24) shift = 9'd24"
+mutant float_narrow rtl/blocks/float/npu_float_pkg.sv "{16'h007e, 16'h007f, 16'h007f}" "{16'h007d, 16'h007f, 16'h007f}"
 
 if [[ $ran -eq 0 ]]; then
   echo "rtl/formal/run.sh: there is no proof '${wanted[*]}': choose from ${!files[*]}" >&2
