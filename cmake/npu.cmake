@@ -144,8 +144,8 @@ function(npu_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
-  if(NPU_SANITIZE OR NPU_SANITIZE_THREAD)
-    math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 5")  # what sanitizers cost
+  if(NPU_SANITIZE OR NPU_SANITIZE_THREAD OR NPU_RTL_COVERAGE)
+    math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 5")  # what sanitizers cost, and counting
   endif()
   npu_batches(sources ${name} ${ARG_SOURCES})
   add_executable(${name} ${sources} ${ARG_ALONE})
