@@ -169,9 +169,10 @@ std::string OperatorJudge::judge_result(const graph::Operator& op, size_t result
   double& worst = all_.worst[fmt::format("{} {}", name(op.op), name(want.type))];
   worst = std::max(worst, verdict.worst);
   if (verdict.differing == 0) return {};
-  return fmt::format("{} of {} elements of result {} differ, {} {}: the first at {}, {} instead of {}",
+  return fmt::format("{} of {} elements of result {} differ, {} {} of {}: the first at {}, {} instead of {}",
                      verdict.differing, verdict.compared, result, name(want.type), graph::to_string(want.shape),
-                     verdict.first, number_at(got, verdict.first), number_at(want, verdict.first));
+                     graph::to_string(operands.at(0).shape), verdict.first, number_at(got, verdict.first),
+                     number_at(want, verdict.first));
 }
 
 }  // namespace npu::test
