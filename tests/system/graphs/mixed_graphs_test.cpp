@@ -168,11 +168,11 @@ class TimedDevice {
 
 // One graph on the device of this process, in its open form and as it is, and what came of it in the other process.
 void check(const graph::Graph& graph, const Results& inputs, runtime::Device& device, Beside& timed, Judgements& all,
-           Compared& compared) {
+           int64_t lanes, Compared& compared) {
   graph::validate(graph);
   const graph::Graph open = open_form(graph);
   const Results results = run(open, device, inputs, quick(true));
-  OperatorJudge judge(graph, all);
+  OperatorJudge judge(graph, all, lanes);
   std::vector<Values> values;
   for (size_t i = 0; i < inputs.size(); ++i) {
     values.push_back(values_of(open, inputs[i], results[i]));
@@ -200,13 +200,14 @@ TEST_P(MixedGraphs, AreNearTheReferenceAndTheSameHoweverTheyRun) {
     return device(seed);
   });
   runtime::Device device = open_device(options_of(machine_of(machine), model::Mode::kFunctional));
+  const int64_t lanes = rtl ? device.capabilities().vpu_lanes : 0;
   Judgements all;
   Compared compared;
   for (uint32_t seed = first; seed < first + count && !HasFailure(); ++seed) {
     SCOPED_TRACE("NPU_MIXED_GRAPHS=1 NPU_MIXED_SEED=" + std::to_string(seed));
     try {
       const graph::Graph graph = mixed_graph(seed);
-      check(graph, mixed_inputs(graph, seed, kInvocations), device, timed, all, compared);
+      check(graph, mixed_inputs(graph, seed, kInvocations), device, timed, all, lanes, compared);
     } catch (const std::exception& error) {
       ADD_FAILURE() << error.what();
     }

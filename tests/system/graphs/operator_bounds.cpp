@@ -23,8 +23,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Of sums, in units of the last place. Of 16 bits and less the sum has bits to spare, so that only the last rounding
 // can go the other way.
 constexpr double kUnitsOfFp32 = 4, kUnits = 1;
-// Lanes of the smallest machine: each adds every eighth element of a REDUCE_SUM, one behind the other.
-constexpr int64_t kFewestLanes = 8;
 
 int64_t bits_at(const Value& value, int64_t element) {
   const auto width = static_cast<size_t>(graph::machine_width(value.type));
@@ -65,9 +63,9 @@ double function_share(const Judged& j, int64_t i) {
 // An addition is off by half a unit at most. Where a row has many elements that are alike, each of them may be.
 double units_of_sum(const Judged& j) {
   if (j.want.type != DType::kFp32) return kUnits;
-  if (j.op.op != Op::kReduceSum) return kUnitsOfFp32;
+  if (j.op.op != Op::kReduceSum || j.lanes == 0) return kUnitsOfFp32;
   const int64_t elements = j.operands[0].shape.at(static_cast<size_t>(j.op.attributes.axis));
-  return std::max(kUnitsOfFp32, static_cast<double>(elements) / kFewestLanes / 2);
+  return std::max(kUnitsOfFp32, static_cast<double>(elements) / static_cast<double>(j.lanes) / 2);
 }
 
 // The share of the bound, of numbers with other bits.

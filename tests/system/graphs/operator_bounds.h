@@ -25,6 +25,7 @@ struct Judged {
   const graph::Operator& op;
   std::vector<graph::Value> operands;  // as the operator names them, but shapes
   const graph::Value &got, &want, &magnitudes;
+  int64_t lanes = 0;  // that share the additions of a REDUCE_SUM's row; 0: it is bound as other sums are
 };
 struct Verdict {
   int64_t compared = 0, rounded = 0;  // rounded: with other bits, and within the bound

@@ -89,7 +89,8 @@ bool is_open(const graph::Operator& op, const std::vector<Value>& operands) {
 
 }  // namespace
 
-OperatorJudge::OperatorJudge(const graph::Graph& graph, Judgements& judgements) : graph_(graph), all_(judgements) {
+OperatorJudge::OperatorJudge(const graph::Graph& graph, Judgements& judgements, int64_t lanes)
+    : graph_(graph), all_(judgements), lanes_(lanes) {
   for (const graph::Tensor& tensor : graph.main().tensors) {
     if (tensor.variable) variables_[tensor.variable_name] = value_of_constant(tensor);
   }
@@ -161,7 +162,7 @@ std::string OperatorJudge::judge_result(const graph::Operator& op, size_t result
     if (!values[id].bytes.empty()) operands.push_back(values[id]);
   }
   const Value& got = values[op.outputs[result]];
-  const Verdict verdict = test::judge({op, operands, got, want, magnitudes});
+  const Verdict verdict = test::judge({op, operands, got, want, magnitudes, lanes_});
   all_.compared += verdict.compared, all_.rounded += verdict.rounded;
   if (graph::float_format(want.type)) {
     for (int64_t i = 0; i < verdict.compared; ++i) all_.finite += std::isfinite(number_at(want, i)) ? 1 : 0;

@@ -22,8 +22,8 @@ struct Judgements {
 
 class OperatorJudge {
  public:
-  // Both outlive it.
-  OperatorJudge(const graph::Graph& graph, Judgements& judgements);
+  // Both outlive it. `lanes` as in Judged.
+  OperatorJudge(const graph::Graph& graph, Judgements& judgements, int64_t lanes = 0);
 
   // The invocations, in their order: variables go on. What is wrong with the first operator that is; empty: nothing.
   [[nodiscard]] std::string judge(const Values& values);
@@ -36,6 +36,7 @@ class OperatorJudge {
 
   const graph::Graph& graph_;
   Judgements& all_;
+  const int64_t lanes_;
   std::map<std::string, graph::Value> variables_;  // by identity: what was written last
 };
 
